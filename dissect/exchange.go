@@ -1,0 +1,144 @@
+package dissect
+
+import (
+	"time"
+
+	"github.com/kdissect/kdissect/dissect/schema"
+	"github.com/kdissect/kdissect/reassembly"
+	"github.com/kdissect/kdissect/tree"
+)
+
+// State says how the two halves of an exchange came together.
+type State uint8
+
+// States.
+const (
+	Paired      State = iota // request and response
+	Unanswered               // the request only
+	Orphan                   // the response only: its request was not captured
+	NoResponse               // a request that expects none (Produce with acks=0)
+	Interrupted              // a half is incomplete: bytes of it are missing
+)
+
+// String returns the words for people and for JSON.
+func (s State) String() string {
+	switch s {
+	case Paired:
+		return "paired"
+	case Unanswered:
+		return "unanswered"
+	case Orphan:
+		return "orphan"
+	case NoResponse:
+		return "no response expected"
+	case Interrupted:
+		return "interrupted"
+	}
+	return "unknown"
+}
+
+// FrameKind tells what a frame holds.
+type FrameKind uint8
+
+// Kinds of frames.
+const (
+	KafkaFrame FrameKind = iota
+	TokenFrame           // an opaque SASL token behind SaslHandshake v0: int32 size and the token
+)
+
+// PacketMark says that the bytes of a frame from Off on came in Packet.
+type PacketMark struct {
+	Off    int32
+	Packet int64
+}
+
+// Frame is one half of an exchange. Its bytes are alive until the Handler's call returns.
+type Frame struct {
+	Kind   FrameKind
+	Bytes  []byte // the size prefix and what follows; shorter than 4+Size where bytes are missing
+	Size   int32  // as sent: bytes behind the prefix
+	Offset int64  // of the first byte in the stream of its direction
+
+	APIKey        int16
+	Version       int16 // of the request; the answer's body may differ, see Plan
+	CorrelationID int32
+	ClientID      []byte       // of a request; nil is null
+	Plan          *schema.Plan // of the body; nil where key or version are unknown
+
+	FirstPacket, LastPacket int64
+	FirstTime, LastTime     int64 // nanoseconds since 1970, of the first and the last byte
+	Packets                 []PacketMark
+
+	Issues []tree.Issue // found outside of decoding, such as missing bytes
+}
+
+// Cut reports whether bytes of the frame are missing.
+func (f *Frame) Cut() bool { return len(f.Bytes) < 4+int(f.Size) }
+
+// Exchange is a request with its response, or the half that there is.
+type Exchange struct {
+	Number   int64 // from 1, in order of output
+	Conn     *Connection
+	Request  *Frame
+	Response *Frame
+	State    State
+	Latency  time.Duration // from the request's first byte to the response's last; 0 where a half is missing
+	// Overtook is set where the response came before that of an earlier request.
+	Overtook bool
+	Issues   []tree.Issue // about the exchange as a whole
+}
+
+// Connection is what the dissector knows of one TCP connection.
+type Connection struct {
+	TCP      *reassembly.Conn
+	Protocol Protocol
+	// Broker is the direction whose bytes come from the broker; Backward unless shown otherwise.
+	Broker          reassembly.Dir
+	Software        string // the client's name and version, from ApiVersions
+	SoftwareVersion string
+	Principal       string
+	Exchanges       int64
+	Gaps            []DirGap // the first few of both directions
+	Issues          []tree.Issue
+}
+
+// DirGap is a gap with its direction.
+type DirGap struct {
+	Dir reassembly.Dir
+	reassembly.Gap
+}
+
+// Protocol is what a connection was found to speak.
+type Protocol uint8
+
+// Protocols.
+const (
+	ProtocolUnknown Protocol = iota
+	ProtocolEmpty            // no bytes in either direction
+	ProtocolKafka
+	ProtocolTLS
+	ProtocolHTTP
+)
+
+// String returns the words for people and for JSON.
+func (p Protocol) String() string {
+	switch p {
+	case ProtocolEmpty:
+		return "empty"
+	case ProtocolKafka:
+		return "Kafka"
+	case ProtocolTLS:
+		return "TLS"
+	case ProtocolHTTP:
+		return "HTTP"
+	}
+	return "unknown"
+}
+
+// Handler receives what the Dissector finds, in packet order. Frames' bytes die when the call
+// returns.
+type Handler interface {
+	Exchange(*Exchange)
+	// Closed is the last call about a connection, Kafka or not.
+	Closed(*Connection, reassembly.End)
+}

@@ -1,0 +1,28 @@
+package reassembly
+
+// Conn is one TCP connection as the capture shows it.
+type Conn struct {
+	ID          int64 // from 1, in order of appearance
+	Flow        Flow  // the Forward direction
+	SawSYN      bool  // the opening SYN was captured
+	SawSYNACK   bool  // the SYN-ACK was captured
+	FirstPacket int64
+	FirstTime   int64 // nanoseconds since 1970
+	LastPacket  int64
+	LastTime    int64
+	Dirs        [2]DirStats // by Dir
+
+	// User is for the Handler's own state.
+	User any
+}
+
+// DirStats counts one direction.
+type DirStats struct {
+	Packets        int64
+	Bytes          int64 // delivered in chunks
+	Missing        int64 // in gaps of known length
+	Gaps           int64
+	Retransmitted  int64 // bytes seen again
+	OutOfOrder     int64 // segments that had to wait
+	SawFIN, SawRST bool
+}
