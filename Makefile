@@ -1,0 +1,57 @@
+# The commands of the README, and those of a developer. Everything but `make demo`'s try to
+# install libpcap's headers needs Go and make only.
+
+GO       ?= go
+# Where the shared corpora are; tests and yardsticks that need them are skipped without.
+KDISSECT_SHARED ?= ../shared
+FUZZTIME ?= 30s
+
+BIN     := bin/kdissect
+EXE     := $(shell $(GO) env GOEXE)
+CAPTURE := testdata/pcaps/consumer-group-describe.pcap
+
+.PHONY: demo test build check bench update fuzz libpcap clean
+
+# demo builds kdissect and shows a capture: as trees, then as one line for each exchange.
+demo: libpcap build
+	./$(BIN)$(EXE) read --format tree --api ConsumerGroupDescribe $(CAPTURE)
+	@echo
+	./$(BIN)$(EXE) read $(CAPTURE)
+
+test:
+	$(GO) test ./...
+
+build:
+	$(GO) build -o $(BIN)$(EXE) ./cmd/kdissect
+
+# check is what a change must pass before it is sent: format, vet, tests under the race detector
+# (which needs a C compiler).
+check:
+	@out=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$out" ]; then echo "gofmt -w $$out"; exit 1; fi
+	$(GO) vet ./...
+	$(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2 ./...
+	$(GO) test -race ./...
+
+# update rewrites the golden files from what the tools print now: read the diff.
+update:
+	$(GO) test ./... -update
+
+# fuzz runs every fuzz target for FUZZTIME.
+fuzz:
+	@./.ci/fuzz $(FUZZTIME)
+
+# bench compares `kdissect read` with the floor, the least that any dissector must do.
+bench: build
+	KDISSECT_SHARED='$(KDISSECT_SHARED)' $(GO) run ./internal/bench ./$(BIN)$(EXE)
+
+# libpcap installs the headers that live capture needs, where that can be done. Nothing else
+# needs them, so a failure is no failure.
+libpcap:
+	@if [ ! -e /usr/include/pcap/pcap.h ] && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		echo "installing libpcap-dev (only live capture needs it)"; \
+		(apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq libpcap-dev) \
+			</dev/null >/dev/null 2>&1 || echo "libpcap-dev could not be installed; going on without"; \
+	fi
+
+clean:
+	rm -rf bin bench
