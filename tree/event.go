@@ -70,6 +70,43 @@ type Names interface {
 	Name(v int64) string
 }
 
+// Region is the part of a frame that a byte belongs to: the colours of a byte grid. A node
+// without one is of its parent's.
+type Region uint8
+
+// Regions, in the order of the legend.
+const (
+	RegionNone Region = iota
+	RegionFrame
+	RegionHeader
+	RegionRequest
+	RegionResponse
+	RegionBatch
+	RegionRecord
+	RegionTags
+)
+
+// String returns the words of the legend.
+func (r Region) String() string {
+	switch r {
+	case RegionFrame:
+		return "frame"
+	case RegionHeader:
+		return "rpc header"
+	case RegionRequest:
+		return "request body"
+	case RegionResponse:
+		return "response body"
+	case RegionBatch:
+		return "RecordBatch"
+	case RegionRecord:
+		return "Record"
+	case RegionTags:
+		return "tagged_fields"
+	}
+	return ""
+}
+
 // Desc is the static part of an event: one for each field of a schema, shared by all events.
 type Desc struct {
 	Name     string // as the schema writes it, such as "GroupIds" or "request_api_key"
@@ -78,10 +115,11 @@ type Desc struct {
 	About    string // one line of description
 	Kind     Kind
 	Enc      Encoding // of the length or count; EncNone for fixed sizes
-	Role     uint8    // a meaning given by the producer of events, 0 for none
-	Names    Names    // words for the values of an enumeration, or nil
-	Time     bool     // milliseconds since 1970
-	Derived  bool     // JSON shows Aux, the value computed from what is on the wire
+	Region   Region
+	Role     uint8 // a meaning given by the producer of events, 0 for none
+	Names    Names // words for the values of an enumeration, or nil
+	Time     bool  // milliseconds since 1970
+	Derived  bool  // JSON shows Aux, the value computed from what is on the wire
 	Nullable bool
 	Secret   bool   // never shown unless asked for
 	Default  string // as the schema writes it, empty where it writes none
@@ -110,6 +148,7 @@ const (
 	FlagBody             // the struct that is a frame's body
 	FlagHeader           // the group that is a frame's header
 	FlagChecked          // Aux holds a computed checksum: equal to Value.Num is ok
+	FlagComputed         // has no bytes of its own: trees leave it out
 	FlagElided           // a number of like elements that were skipped, not decoded
 )
 

@@ -1,0 +1,116 @@
+package tree
+
+// Node is one line of a Tree.
+type Node struct {
+	Desc  *Desc
+	Num   int64 // Value.Num; for strings and bytes the length of the content
+	Aux   int64
+	Span  Span
+	Next  int32 // index of the first node behind this one's subtree
+	Index int32
+	Count int32
+	Flags Flags
+}
+
+// Tree is a decoded buffer as an arena of nodes in the order of the bytes: a group's children
+// follow it up to its Next.
+type Tree struct {
+	Nodes   []Node
+	Issues  []NodeIssue
+	Sources [][]byte // by source number; 0 is the decoded buffer
+	Origins []Origin // of sources 1 and up, in order
+}
+
+// NodeIssue is an issue and the node it stands below.
+type NodeIssue struct {
+	Node int32
+	Issue
+}
+
+// Origin says what a derived source was made from.
+type Origin struct {
+	Source int32
+	From   Span
+	Codec  string
+}
+
+// Bytes returns the content of a string, bytes or uuid node: its span without the prefix.
+func (t *Tree) Bytes(n *Node) []byte {
+	b := t.Sources[n.Span.Source]
+	end := int(n.Span.End())
+	start := end - int(n.Num)
+	if start < 0 || end > len(b) {
+		return nil
+	}
+	return b[start:end]
+}
+
+// Builder is a Sink that keeps the events of a buffer as a Tree. It is reused: the Tree that
+// Tree returns is void after the next Reset, as is every buffer it refers to.
+type Builder struct {
+	t    Tree
+	open []int32
+}
+
+// Reset starts a tree of buf.
+func (b *Builder) Reset(buf []byte) {
+	b.t.Nodes, b.t.Issues, b.t.Origins = b.t.Nodes[:0], b.t.Issues[:0], b.t.Origins[:0]
+	clear(b.t.Sources)
+	b.t.Sources = append(b.t.Sources[:0], buf)
+	b.open = b.open[:0]
+}
+
+// Tree returns what was built since Reset.
+func (b *Builder) Tree() *Tree { return &b.t }
+
+func (b *Builder) add(e *Event) {
+	n := Node{Desc: e.Desc, Num: e.Value.Num, Aux: e.Aux, Span: e.Span, Index: e.Index, Count: e.Count, Flags: e.Flags}
+	switch e.Desc.Kind {
+	case KindString, KindBytes, KindUUID, KindRest:
+		n.Num = int64(len(e.Value.Bytes))
+	}
+	n.Next = int32(len(b.t.Nodes)) + 1
+	b.t.Nodes = append(b.t.Nodes, n)
+}
+
+// Begin adds a group.
+func (b *Builder) Begin(e Event) bool {
+	b.open = append(b.open, int32(len(b.t.Nodes)))
+	b.add(&e)
+	return true
+}
+
+// Leaf adds a leaf.
+func (b *Builder) Leaf(e Event) { b.add(&e) }
+
+// End completes the group that is open.
+func (b *Builder) End(e Event) {
+	if len(b.open) == 0 {
+		return
+	}
+	n := &b.t.Nodes[b.open[len(b.open)-1]]
+	b.open = b.open[:len(b.open)-1]
+	n.Span = e.Span
+	n.Next = int32(len(b.t.Nodes))
+}
+
+// Issue adds an issue below the leaf with its span that came last, else below the open group.
+func (b *Builder) Issue(i Issue) {
+	at := int32(0)
+	if len(b.open) > 0 {
+		at = b.open[len(b.open)-1]
+	}
+	if last := int32(len(b.t.Nodes)) - 1; last > at && b.t.Nodes[last].Span == i.Span {
+		at = last
+	}
+	b.t.Issues = append(b.t.Issues, NodeIssue{at, i})
+}
+
+// Source keeps a derived buffer.
+func (b *Builder) Source(id int32, data []byte, origin Span, codec string) {
+	for int(id) >= len(b.t.Sources) {
+		b.t.Sources = append(b.t.Sources, nil)
+	}
+	b.t.Sources[id] = data
+	b.t.Origins = append(b.t.Origins, Origin{id, origin, codec})
+}
