@@ -48,8 +48,9 @@ func (t *Tree) Bytes(n *Node) []byte {
 // Builder is a Sink that keeps the events of a buffer as a Tree. It is reused: the Tree that
 // Tree returns is void after the next Reset, as is every buffer it refers to.
 type Builder struct {
-	t    Tree
-	open []int32
+	t       Tree
+	open    []int32
+	derived [][]byte // copies of sources 1 and up, reused
 }
 
 // Reset starts a tree of buf.
@@ -106,11 +107,15 @@ func (b *Builder) Issue(i Issue) {
 	b.t.Issues = append(b.t.Issues, NodeIssue{at, i})
 }
 
-// Source keeps a derived buffer.
+// Source keeps a copy of a derived buffer, since decoders reuse theirs within a frame.
 func (b *Builder) Source(id int32, data []byte, origin Span, codec string) {
 	for int(id) >= len(b.t.Sources) {
 		b.t.Sources = append(b.t.Sources, nil)
 	}
-	b.t.Sources[id] = data
+	for int(id) >= len(b.derived) {
+		b.derived = append(b.derived, nil)
+	}
+	b.derived[id] = append(b.derived[id][:0], data...)
+	b.t.Sources[id] = b.derived[id]
 	b.t.Origins = append(b.t.Origins, Origin{id, origin, codec})
 }

@@ -97,8 +97,6 @@ func (x *Text) issues(node int32, children bool) {
 		x.dst = append(x.dst, x.indent...)
 		if children {
 			x.dst = append(x.dst, "|   "...)
-		} else {
-			x.dst = append(x.dst, "    "...)
 		}
 		x.color(issueColor(i.Severity))
 		x.dst = append(x.dst, "!! "...)

@@ -6,9 +6,9 @@ import "fmt"
 // source are ordered and disjoint and lie inside the groups around them, and those of source 0
 // cover the buffer without holes. It is a Sink that descends everything.
 type TilingSink struct {
-	next  int32 // first byte of source 0 that no leaf has covered
-	open  []Event
-	err   error
+	next int32 // first byte of source 0 that no leaf has covered
+	open []Event
+	err  error
 }
 
 // Err returns the first violation, or nil; covered is the number of bytes that source 0 has.
