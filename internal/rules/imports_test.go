@@ -44,6 +44,7 @@ var mayImport = map[string][]string{
 	"internal/cli":     {"dissect", "dissect/layout", "internal/capture", "internal/output", "reassembly", "tree"},
 	"internal/rules":   {},
 	"internal/bench":   {},
+	"internal/corpus":  {}, // finds the shared corpora, for tests
 	"cmd/kdissect":     {"internal/cli"},
 }
 
