@@ -1,0 +1,37 @@
+package output
+
+import (
+	"github.com/kdissect/kdissect/dissect"
+	"github.com/kdissect/kdissect/dissect/schema"
+)
+
+// Keys of APIs that outputs treat in a way of their own.
+const (
+	keyProduce                 = 0
+	keyFetch                   = 1
+	keyMetadata                = 3
+	keyFindCoordinator         = 10
+	keySaslAuthenticate        = 36
+	keyCreateDelegationToken   = 38
+	keyDescribeDelegationToken = 41
+	keyAlterUserScram          = 51
+	keyEnvelope                = 58
+)
+
+// apiOf returns the API of a request, also where its version is unknown; nil for unknown keys.
+func apiOf(o *Options, f *dissect.Frame) *schema.API {
+	if f.Plan != nil && f.Plan.API != nil {
+		return f.Plan.API
+	}
+	return o.catalogue().API(f.APIKey)
+}
+
+// holdsSecrets reports whether bodies of an API can hold passwords or tokens, so that their bytes
+// are not shown where the layout is unknown.
+func holdsSecrets(key int16) bool {
+	switch key {
+	case keySaslAuthenticate, keyAlterUserScram, keyEnvelope:
+		return true
+	}
+	return key >= keyCreateDelegationToken && key <= keyDescribeDelegationToken
+}
