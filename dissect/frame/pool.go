@@ -1,0 +1,80 @@
+package frame
+
+import "math/bits"
+
+const (
+	minClass = 9  // 512 bytes
+	maxClass = 28 // 256 MiB
+	// keepIdle is how many bytes of idle buffers of one class are kept for reuse.
+	keepIdle = 2 << 20
+)
+
+// Buffer is a piece of memory of a Pool.
+type Buffer struct {
+	B     []byte
+	class int
+}
+
+// Pool lends buffers and bounds how much is lent. It serves one goroutine.
+type Pool struct {
+	max, lent int64
+	idle      [maxClass + 1][]*Buffer
+}
+
+// NewPool returns a pool that lends at most limit bytes at a time; 0 means 256 MiB.
+func NewPool(limit int64) *Pool {
+	if limit <= 0 {
+		limit = 256 << 20
+	}
+	return &Pool{max: limit}
+}
+
+// Lent returns the bytes that are out.
+func (p *Pool) Lent() int64 { return p.lent }
+
+// Get returns an empty buffer for n bytes, or nil where the limit forbids it.
+func (p *Pool) Get(n int) *Buffer {
+	class := max(minClass, bits.Len(uint(max(n, 1)-1)))
+	if class > maxClass || p.lent+1<<class > p.max {
+		return nil
+	}
+	p.lent += 1 << class
+	if idle := p.idle[class]; len(idle) > 0 {
+		b := idle[len(idle)-1]
+		p.idle[class] = idle[:len(idle)-1]
+		b.B = b.B[:0]
+		return b
+	}
+	return &Buffer{make([]byte, 0, 1<<class), class}
+}
+
+// Put takes b back; nil is ignored.
+func (p *Pool) Put(b *Buffer) {
+	if b == nil {
+		return
+	}
+	p.lent -= 1 << b.class
+	if len(p.idle[b.class]) < max(1, keepIdle>>b.class) && b.class <= 23 {
+		p.idle[b.class] = append(p.idle[b.class], b)
+	}
+}
+
+// Append adds data to b, which may be nil, and returns the buffer that holds both. Where the
+// limit forbids it, it returns b as it was and false.
+func (p *Pool) Append(b *Buffer, data []byte) (*Buffer, bool) {
+	if b == nil {
+		if b = p.Get(len(data)); b == nil {
+			return nil, false
+		}
+	} else if need := len(b.B) + len(data); need > cap(b.B) {
+		bigger := p.Get(need)
+		if bigger == nil {
+			return b, false
+		}
+		bigger.B = append(bigger.B, b.B...)
+		p.Put(b)
+		b = bigger
+	}
+	b.B = append(b.B, data...)
+	return b, true
+}
