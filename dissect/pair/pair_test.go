@@ -1,0 +1,92 @@
+package pair
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// model is the table in its plainest form.
+type model []struct {
+	id, v int32
+	time  int64
+}
+
+func TestTableAgainstModel(t *testing.T) {
+	for seed := range uint64(300) {
+		r := rand.New(rand.NewPCG(seed, 2))
+		table := Table[int32]{Max: []int{0, 5, 40, 100}[r.IntN(4)]}
+		var m model
+		ids := int32(1 + r.IntN(200))
+		for step := range int32(800) {
+			id := r.Int32N(ids)
+			switch op := r.IntN(20); {
+			case op < 11:
+				old, removed := table.Add(id, int64(step), step)
+				full := table.Max > 0 && len(m) == table.Max
+				require.Equal(t, full, removed)
+				if full {
+					require.Equal(t, m[0].v, old)
+					m = m[1:]
+				}
+				m = append(m, struct {
+					id, v int32
+					time  int64
+				}{id, step, int64(step)})
+			case op < 18:
+				v, overtook, ok := table.Take(id)
+				i := slices.IndexFunc(m, func(e struct {
+					id, v int32
+					time  int64
+				}) bool {
+					return e.id == id
+				})
+				require.Equal(t, i >= 0, ok)
+				if ok {
+					require.Equal(t, m[i].v, v)
+					require.Equal(t, i > 0, overtook)
+					m = slices.Delete(m, i, i+1)
+				}
+			case op == 18:
+				before := int64(step) - int64(r.IntN(300))
+				table.Expire(before, func(v int32) {
+					require.Equal(t, m[0].v, v)
+					require.Less(t, m[0].time, before)
+					m = m[1:]
+				})
+				if len(m) > 0 {
+					require.GreaterOrEqual(t, m[0].time, before)
+				}
+			default:
+				v, ok := table.TakeOldest()
+				require.Equal(t, len(m) > 0, ok)
+				if ok {
+					require.Equal(t, m[0].v, v)
+					m = m[1:]
+				}
+			}
+			require.Equal(t, len(m), table.Len())
+		}
+		table.Flush(func(v int32) {
+			require.Equal(t, m[0].v, v)
+			m = m[1:]
+		})
+		assert.Empty(t, m)
+	}
+}
+
+func TestSteadyStateAllocatesNothing(t *testing.T) {
+	var table Table[*int]
+	v := new(int)
+	id := int32(0)
+	assert.Zero(t, testing.AllocsPerRun(1000, func() {
+		table.Add(id, 0, v)
+		table.Add(id+1, 0, v)
+		table.Take(id + 1)
+		table.Take(id)
+		id += 2
+	}))
+}
