@@ -11,15 +11,12 @@ type Table[T any] struct {
 	// Max is the number of requests that are held; 0 is no limit.
 	Max int
 
-	slots []slot[T] // by order of sending; taken ones stay until they are in front
-	head  int
+	slots []slot[T] // by order of sending; taken ones stay until the table is compacted
+	head  int       // no slot before it waits
 	live  int
-	// byID gives the number of the oldest slot of an id, counted from the first slot there ever
-	// was; nil while few are waiting.
-	byID  map[int32]uint64
-	first uint64 // number of slots[0]
-	// twice is the number of requests that were sent while another of their id was in flight;
-	// while it is 0 no second one has to be looked for.
+	// byID gives the index of the oldest slot of an id; nil while few are waiting.
+	byID map[int32]int
+	// twice is the number of requests that were sent while another of their id was in flight.
 	twice int
 }
 
@@ -28,6 +25,7 @@ type slot[T any] struct {
 	time  int64
 	id    int32
 	live  bool
+	doubt bool
 }
 
 // Len returns the number of requests in flight.
@@ -36,49 +34,61 @@ func (t *Table[T]) Len() int { return t.live }
 // Has reports whether a request with this id is in flight.
 func (t *Table[T]) Has(id int32) bool { return t.find(id) >= 0 }
 
+// Get returns the oldest request with this id, which stays in flight.
+func (t *Table[T]) Get(id int32) (v T, ok bool) {
+	if i := t.find(id); i >= 0 {
+		return t.slots[i].value, true
+	}
+	return v, false
+}
+
 // Add puts a request in flight. Where the limit is reached, the oldest is removed and returned.
 // Ids need not be unique: the oldest of an id is taken first.
 func (t *Table[T]) Add(id int32, time int64, v T) (oldest T, removed bool) {
 	if t.Max > 0 && t.live >= t.Max {
-		t.skipTaken()
-		oldest, removed = t.remove(t.head), true
+		oldest, removed = t.TakeOldest()
 	}
-	if t.head > 0 && (t.head == len(t.slots) || len(t.slots) == cap(t.slots)) {
+	if len(t.slots) == cap(t.slots) && t.live < len(t.slots) {
 		t.compact()
 	}
-	t.slots = append(t.slots, slot[T]{v, time, id, true})
+	t.slots = append(t.slots, slot[T]{value: v, time: time, id: id, live: true})
 	t.live++
-	if t.byID == nil && t.live >= mapFrom {
+	switch {
+	case t.byID != nil:
+		t.note(len(t.slots) - 1)
+	case t.live >= mapFrom:
 		t.index()
-	} else if t.byID != nil {
-		if _, ok := t.byID[id]; ok {
-			t.twice++
-		} else {
-			t.byID[id] = t.first + uint64(len(t.slots)-1)
-		}
 	}
 	return oldest, removed
 }
 
 // Take removes the oldest request with this id. overtook is set where an earlier request still
-// waits for its response.
+// waits for its response, and is not in doubt.
 func (t *Table[T]) Take(id int32) (v T, overtook, ok bool) {
 	i := t.find(id)
 	if i < 0 {
 		return v, false, false
 	}
-	t.skipTaken()
-	overtook = i > t.head
+	for j := t.head; j < i && !overtook; j++ {
+		overtook = t.slots[j].live && !t.slots[j].doubt
+	}
 	return t.remove(i), overtook, true
 }
 
-// Oldest returns the request that has waited longest, and when it was sent.
-func (t *Table[T]) Oldest() (v T, time int64, ok bool) {
-	if t.live == 0 {
-		return v, 0, false
+// Doubt says that responses were lost: those of the requests now in flight may be among them.
+func (t *Table[T]) Doubt() {
+	for i := t.head; i < len(t.slots); i++ {
+		t.slots[i].doubt = true
 	}
-	t.skipTaken()
-	return t.slots[t.head].value, t.slots[t.head].time, true
+}
+
+// TakeDoubtful removes the oldest request with this id if it is in doubt.
+func (t *Table[T]) TakeDoubtful(id int32) (v T, ok bool) {
+	i := t.find(id)
+	if i < 0 || !t.slots[i].doubt {
+		return v, false
+	}
+	return t.remove(i), true
 }
 
 // TakeOldest removes the request that has waited longest.
@@ -86,37 +96,44 @@ func (t *Table[T]) TakeOldest() (v T, ok bool) {
 	if t.live == 0 {
 		return v, false
 	}
-	t.skipTaken()
-	return t.remove(t.head), true
+	return t.remove(t.oldest()), true
 }
 
 // Expire removes the requests sent before time and gives them to gone, in order.
 func (t *Table[T]) Expire(time int64, gone func(T)) {
 	for t.live > 0 {
-		t.skipTaken()
-		if t.slots[t.head].time >= time {
+		i := t.oldest()
+		if t.slots[i].time >= time {
 			return
 		}
-		gone(t.remove(t.head))
+		gone(t.remove(i))
 	}
 }
 
 // Flush removes all requests and gives them to gone, in order.
 func (t *Table[T]) Flush(gone func(T)) {
 	for t.live > 0 {
-		t.skipTaken()
-		gone(t.remove(t.head))
+		gone(t.remove(t.oldest()))
 	}
 }
 
-func (t *Table[T]) find(id int32) int {
-	if t.byID != nil {
-		if n, ok := t.byID[id]; ok {
-			return int(n - t.first)
-		}
-		return -1
+// oldest returns the index of the request that has waited longest; there must be one.
+func (t *Table[T]) oldest() int {
+	for !t.slots[t.head].live {
+		t.head++
 	}
-	return t.scan(id, t.head)
+	return t.head
+}
+
+// find returns the oldest slot of id, or -1.
+func (t *Table[T]) find(id int32) int {
+	if t.byID == nil {
+		return t.scan(id, t.head)
+	}
+	if i, ok := t.byID[id]; ok {
+		return i
+	}
+	return -1
 }
 
 // scan returns the first slot of id from index i on, or -1.
@@ -129,19 +146,11 @@ func (t *Table[T]) scan(id int32, i int) int {
 	return -1
 }
 
-func (t *Table[T]) skipTaken() {
-	for t.head < len(t.slots) && !t.slots[t.head].live {
-		t.head++
-	}
-}
-
 func (t *Table[T]) remove(i int) T {
-	s := &t.slots[i]
-	v, id := s.value, s.id
-	*s = slot[T]{}
+	v, id := t.slots[i].value, t.slots[i].id
+	t.slots[i] = slot[T]{}
 	t.live--
 	if t.live == 0 {
-		t.first += uint64(len(t.slots))
 		t.slots, t.head, t.byID, t.twice = t.slots[:0], 0, nil, 0
 		return v
 	}
@@ -151,7 +160,7 @@ func (t *Table[T]) remove(i int) T {
 			next = t.scan(id, i+1)
 		}
 		if next >= 0 {
-			t.byID[id] = t.first + uint64(next)
+			t.byID[id] = next
 			t.twice--
 		} else {
 			delete(t.byID, id)
@@ -160,24 +169,40 @@ func (t *Table[T]) remove(i int) T {
 	return v
 }
 
-// compact moves the slots to the front.
+// compact moves the waiting slots to the front.
 func (t *Table[T]) compact() {
-	t.skipTaken()
-	n := copy(t.slots, t.slots[t.head:])
+	n := 0
+	for i := t.head; i < len(t.slots); i++ {
+		if t.slots[i].live {
+			t.slots[n] = t.slots[i]
+			n++
+		}
+	}
 	clear(t.slots[n:])
-	t.slots = t.slots[:n]
-	t.first += uint64(t.head)
-	t.head = 0
+	t.slots, t.head = t.slots[:n], 0
+	if t.byID != nil {
+		t.index()
+	}
 }
 
 func (t *Table[T]) index() {
-	t.byID = make(map[int32]uint64, 2*mapFrom)
-	for i := len(t.slots) - 1; i >= t.head; i-- {
-		if s := &t.slots[i]; s.live {
-			if _, ok := t.byID[s.id]; ok {
-				t.twice++
-			}
-			t.byID[s.id] = t.first + uint64(i)
+	if t.byID == nil {
+		t.byID = make(map[int32]int, 2*mapFrom)
+	}
+	clear(t.byID)
+	t.twice = 0
+	for i := t.head; i < len(t.slots); i++ {
+		if t.slots[i].live {
+			t.note(i)
 		}
+	}
+}
+
+func (t *Table[T]) note(i int) {
+	id := t.slots[i].id
+	if _, ok := t.byID[id]; ok {
+		t.twice++
+	} else {
+		t.byID[id] = i
 	}
 }

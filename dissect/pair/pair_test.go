@@ -90,3 +90,31 @@ func TestSteadyStateAllocatesNothing(t *testing.T) {
 		id += 2
 	}))
 }
+
+func TestDoubt(t *testing.T) {
+	var table Table[string]
+	table.Add(1, 0, "lost")
+	table.Doubt()
+	table.Add(2, 0, "after the loss")
+	table.Add(3, 0, "later")
+	_, overtook, _ := table.Take(2)
+	assert.False(t, overtook, "the one before may have been lost")
+	table.Add(4, 0, "last")
+	_, overtook, _ = table.Take(4)
+	assert.True(t, overtook)
+	_, ok := table.TakeDoubtful(3)
+	assert.False(t, ok)
+	v, ok := table.TakeDoubtful(1)
+	assert.True(t, ok)
+	assert.Equal(t, "lost", v)
+}
+
+func TestLostResponseDoesNotMakeTheTableGrow(t *testing.T) {
+	var table Table[int]
+	table.Add(-1, 0, 0)
+	for id := range int32(100_000) {
+		table.Add(id, 0, 0)
+		table.Take(id)
+	}
+	assert.Less(t, cap(table.slots), 100)
+}
