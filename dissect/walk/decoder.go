@@ -176,7 +176,7 @@ func (d *Decoder) report() {
 
 // issue reports trouble at off.
 func (d *Decoder) issue(s tree.Severity, c tree.Code, off, n int, text string) {
-	d.sink.Issue(tree.Issue{Severity: s, Code: c, Span: tree.Span{Off: int32(off), Len: int32(n)}, Path: d.where(), Text: text})
+	d.sink.Issue(tree.Issue{Severity: s, Code: c, Span: tree.Span{Off: int32(off), Len: int32(n)}, Path: where(d.path), Text: text})
 }
 
 // fields decodes a struct's fields and its tag section.
@@ -451,7 +451,7 @@ func (d *Decoder) records(f *schema.Field, flags tree.Flags, index int32, off in
 		switch {
 		case have == 0:
 		case d.Records != nil:
-			d.Records.Walk(e.Value.Bytes, span, d.where(), sink)
+			d.Records.Walk(e.Value.Bytes, span, where(d.path), sink)
 		default:
 			sink.Leaf(tree.Event{Desc: restDesc, Span: span, Value: tree.Value{Bytes: e.Value.Bytes}, Flags: tree.FlagStructural})
 		}

@@ -2,11 +2,11 @@ package walk
 
 import "strconv"
 
-// where writes the path to the present place, such as "responses[3].partitions[0].records".
-// It is made for issues only.
-func (d *Decoder) where() string {
+// where writes a path, such as "responses[3].partitions[0].records". It is made for issues and
+// errors only.
+func where(path []step) string {
 	var b []byte
-	for _, s := range d.path {
+	for _, s := range path {
 		if s.index >= 0 {
 			b = append(b, '[')
 			b = strconv.AppendInt(b, int64(s.index), 10)

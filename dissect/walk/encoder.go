@@ -1,0 +1,427 @@
+package walk
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/kdissect/kdissect/dissect/schema"
+)
+
+// RawTag is a tagged field that the schema does not know.
+type RawTag struct {
+	Tag  uint32
+	Data []byte
+}
+
+// Encoder turns values into bytes. Values are what encoding/json makes of the JSON form with
+// UseNumber: map[string]any, []any, json.Number, string, bool and nil. Members that are
+// missing take the schema's default, members that the schema does not know are an error.
+type Encoder struct {
+	// Tags are the unknown tagged fields of structs, by path; "" is the top struct.
+	Tags map[string][]RawTag
+	// Wire holds bytes that stand in place of the canonical encoding, by path: of a field; with
+	// ".length" behind it, of an array's count or a record set's length; with ".marker", of a
+	// nullable struct's marker; with ".taggedFields", of a struct's whole tag section.
+	Wire map[string][]byte
+	// Records encodes the array form of a record set; where nil that form is an error.
+	Records func(v any) ([]byte, error)
+
+	path []step
+	err  *ValueError
+}
+
+// ValueError says which value cannot be encoded, and why.
+type ValueError struct {
+	Path string // such as "topics[0].partitions[1].index"
+	Text string
+}
+
+// Error returns path and text.
+func (e *ValueError) Error() string {
+	if e.Path == "" {
+		return e.Text
+	}
+	return e.Path + ": " + e.Text
+}
+
+// Body appends the encoding of v in the layout of p, which may be a body, a header or a data
+// definition. The error is a *ValueError.
+func (e *Encoder) Body(dst []byte, p *schema.Plan, v any) ([]byte, error) {
+	e.path, e.err = e.path[:0], nil
+	dst = e.fields(dst, p.Root, v)
+	if e.err != nil {
+		return nil, e.err
+	}
+	return dst, nil
+}
+
+func (e *Encoder) fail(text string) {
+	if e.err == nil {
+		e.err = &ValueError{where(e.path), text}
+	}
+}
+
+// override returns the bytes that stand for the present place.
+func (e *Encoder) override(suffix string) ([]byte, bool) {
+	if len(e.Wire) == 0 {
+		return nil, false
+	}
+	key := where(e.path) + suffix
+	b, ok := e.Wire[strings.TrimPrefix(key, ".")]
+	return b, ok
+}
+
+// fields encodes a struct. A missing value gives one of defaults.
+func (e *Encoder) fields(dst []byte, s *schema.Struct, v any) []byte {
+	var members map[string]any
+	switch v := v.(type) {
+	case missing:
+	case map[string]any:
+		members = v
+	default:
+		e.fail("want an object, got " + kindOf(v))
+		return dst
+	}
+	seen := 0
+	for i := range s.Fields {
+		f := &s.Fields[i]
+		value, ok := members[f.Desc.Key]
+		if ok {
+			seen++
+		} else {
+			value = missing{}
+		}
+		dst = e.field(dst, f, value, -1)
+	}
+	for i := range s.Tags {
+		if _, ok := members[s.Tags[i].Desc.Key]; ok {
+			seen++
+		}
+	}
+	if seen < len(members) {
+		e.unknown(s, members)
+	}
+	if s.Flexible && e.err == nil {
+		dst = e.tags(dst, s, members)
+	}
+	return dst
+}
+
+// unknown fails with the first member that the struct does not have.
+func (e *Encoder) unknown(s *schema.Struct, members map[string]any) {
+	var names []string
+	for name := range members {
+		is := func(f schema.Field) bool { return f.Desc.Key == name }
+		if !slices.ContainsFunc(s.Fields, is) && !slices.ContainsFunc(s.Tags, is) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	e.fail("no field " + strconv.Quote(names[0]) + " in this version of " + s.Name)
+}
+
+// tags encodes a tag section: known fields that differ from their default and unknown ones, by
+// ascending tag.
+func (e *Encoder) tags(dst []byte, s *schema.Struct, members map[string]any) []byte {
+	if b, ok := e.override(".taggedFields"); ok {
+		return append(dst, b...)
+	}
+	var all []RawTag
+	if len(e.Tags) > 0 {
+		all = append(all, e.Tags[where(e.path)]...)
+	}
+	for i := range s.Tags {
+		f := &s.Tags[i]
+		v, ok := members[f.Desc.Key]
+		if !ok {
+			continue
+		}
+		b := e.field(nil, f, v, -1)
+		if e.err != nil {
+			return dst
+		}
+		if !slices.Equal(b, e.field(nil, f, missing{}, -1)) {
+			all = append(all, RawTag{uint32(f.Tag), b})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b RawTag) int { return int(int64(a.Tag) - int64(b.Tag)) })
+	dst = binary.AppendUvarint(dst, uint64(len(all)))
+	for _, t := range all {
+		dst = binary.AppendUvarint(dst, uint64(t.Tag))
+		dst = binary.AppendUvarint(dst, uint64(len(t.Data)))
+		dst = append(dst, t.Data...)
+	}
+	return dst
+}
+
+// missing stands for a value that was not given.
+type missing struct{}
+
+func (e *Encoder) field(dst []byte, f *schema.Field, v any, index int32) []byte {
+	if e.err != nil {
+		return dst
+	}
+	e.path = append(e.path, step{f.Desc, index})
+	defer func() { e.path = e.path[:len(e.path)-1] }()
+	if b, ok := e.override(""); ok {
+		return append(dst, b...)
+	}
+	if v == nil && !f.Nullable {
+		e.fail("null, where the schema allows none")
+		return dst
+	}
+	switch f.Op {
+	case schema.OpBool:
+		return append(dst, byte(b2i(e.bool(f, v))))
+	case schema.OpInt8:
+		return append(dst, byte(e.integer(f, v, math.MinInt8, math.MaxInt8)))
+	case schema.OpInt16:
+		return binary.BigEndian.AppendUint16(dst, uint16(e.integer(f, v, math.MinInt16, math.MaxInt16)))
+	case schema.OpUint16:
+		return binary.BigEndian.AppendUint16(dst, uint16(e.integer(f, v, 0, math.MaxUint16)))
+	case schema.OpInt32:
+		return binary.BigEndian.AppendUint32(dst, uint32(e.integer(f, v, math.MinInt32, math.MaxInt32)))
+	case schema.OpUint32:
+		return binary.BigEndian.AppendUint32(dst, uint32(e.integer(f, v, 0, math.MaxUint32)))
+	case schema.OpInt64:
+		return binary.BigEndian.AppendUint64(dst, uint64(e.integer(f, v, math.MinInt64, math.MaxInt64)))
+	case schema.OpFloat64:
+		return binary.BigEndian.AppendUint64(dst, math.Float64bits(e.float(f, v)))
+	case schema.OpUUID:
+		return e.uuid(dst, f, v)
+	case schema.OpString:
+		return e.text(dst, f, v)
+	case schema.OpBytes:
+		return e.blob(dst, f, v)
+	case schema.OpRecords:
+		return e.records(dst, f, v)
+	case schema.OpStruct:
+		return e.nested(dst, f, v)
+	case schema.OpArray:
+		return e.array(dst, f, v)
+	}
+	panic("walk: unknown op")
+}
+
+func kindOf(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "null"
+	case bool:
+		return "a bool"
+	case json.Number:
+		return v.String()
+	case string:
+		return "a string"
+	case []any:
+		return "an array"
+	case map[string]any:
+		return "an object"
+	}
+	return "nothing"
+}
+
+func (e *Encoder) bool(f *schema.Field, v any) bool {
+	switch v := v.(type) {
+	case missing:
+		return f.Zero.Num != 0
+	case bool:
+		return v
+	}
+	e.fail("want true or false, got " + kindOf(v))
+	return false
+}
+
+func (e *Encoder) integer(f *schema.Field, v any, least, most int64) int64 {
+	switch v := v.(type) {
+	case missing:
+		return f.Zero.Num
+	case json.Number:
+		n, err := strconv.ParseInt(v.String(), 10, 64)
+		if err == nil && n >= least && n <= most {
+			return n
+		}
+		e.fail(v.String() + " is no integer from " + strconv.FormatInt(least, 10) + " to " + strconv.FormatInt(most, 10))
+		return 0
+	}
+	e.fail("want an integer, got " + kindOf(v))
+	return 0
+}
+
+func (e *Encoder) float(f *schema.Field, v any) float64 {
+	switch v := v.(type) {
+	case missing:
+		return math.Float64frombits(uint64(f.Zero.Num))
+	case json.Number:
+		if n, err := strconv.ParseFloat(v.String(), 64); err == nil {
+			return n
+		}
+	case string:
+		switch v {
+		case "NaN":
+			return math.NaN()
+		case "Infinity":
+			return math.Inf(1)
+		case "-Infinity":
+			return math.Inf(-1)
+		}
+	}
+	e.fail("want a number, got " + kindOf(v))
+	return 0
+}
+
+// uuid takes Kafka's form (22 characters of base64url) and the hyphenated one.
+func (e *Encoder) uuid(dst []byte, f *schema.Field, v any) []byte {
+	switch v := v.(type) {
+	case missing:
+		if len(f.Zero.Str) == 16 {
+			return append(dst, f.Zero.Str...)
+		}
+		return append(dst, make([]byte, 16)...)
+	case string:
+		if b, err := base64.RawURLEncoding.DecodeString(v); err == nil && len(b) == 16 {
+			return append(dst, b...)
+		}
+		if b, err := hex.DecodeString(strings.ReplaceAll(v, "-", "")); err == nil && len(b) == 16 {
+			return append(dst, b...)
+		}
+		e.fail(strconv.Quote(v) + " is no uuid: want 22 characters of base64url or the hyphenated form")
+		return dst
+	}
+	e.fail("want a uuid as a string, got " + kindOf(v))
+	return dst
+}
+
+func (e *Encoder) text(dst []byte, f *schema.Field, v any) []byte {
+	var s string
+	switch v := v.(type) {
+	case missing:
+		if f.Zero.Null {
+			return e.longNull(dst, f)
+		}
+		s = f.Zero.Str
+	case nil:
+		return e.longNull(dst, f)
+	case string:
+		s = v
+	default:
+		e.fail("want a string, got " + kindOf(v))
+		return dst
+	}
+	switch {
+	case !utf8.ValidString(s):
+		e.fail("not UTF-8")
+	case f.Compact:
+		dst = binary.AppendUvarint(dst, uint64(len(s))+1)
+	case len(s) > math.MaxInt16:
+		e.fail(strconv.Itoa(len(s)) + " bytes are too long for a string: at most " + strconv.Itoa(math.MaxInt16))
+	default:
+		dst = binary.BigEndian.AppendUint16(dst, uint16(len(s)))
+	}
+	return append(dst, s...)
+}
+
+// longNull appends the null of a string, of bytes, of records or of an array.
+func (e *Encoder) longNull(dst []byte, f *schema.Field) []byte {
+	switch {
+	case f.Compact:
+		return append(dst, 0)
+	case f.Op == schema.OpString:
+		return append(dst, 0xff, 0xff)
+	}
+	return append(dst, 0xff, 0xff, 0xff, 0xff)
+}
+
+// count appends the length of bytes or records or the count of an array.
+func (e *Encoder) count(dst []byte, f *schema.Field, n int) []byte {
+	if b, ok := e.override(".length"); ok {
+		return append(dst, b...)
+	}
+	if f.Compact {
+		return binary.AppendUvarint(dst, uint64(n)+1)
+	}
+	return binary.BigEndian.AppendUint32(dst, uint32(n))
+}
+
+func (e *Encoder) blob(dst []byte, f *schema.Field, v any) []byte {
+	switch v := v.(type) {
+	case missing:
+		if f.Zero.Null {
+			return e.longNull(dst, f)
+		}
+		return e.count(dst, f, 0)
+	case nil:
+		return e.longNull(dst, f)
+	case string:
+		b, err := base64.StdEncoding.DecodeString(v)
+		if err != nil {
+			e.fail("want base64: " + err.Error())
+			return dst
+		}
+		return append(e.count(dst, f, len(b)), b...)
+	}
+	e.fail("want bytes as base64, got " + kindOf(v))
+	return dst
+}
+
+func (e *Encoder) records(dst []byte, f *schema.Field, v any) []byte {
+	batches, ok := v.([]any)
+	if !ok {
+		return e.blob(dst, f, v)
+	}
+	if e.Records == nil {
+		e.fail("want a record set as base64, got an array")
+		return dst
+	}
+	b, err := e.Records(batches)
+	if err != nil {
+		e.fail(err.Error())
+		return dst
+	}
+	return append(e.count(dst, f, len(b)), b...)
+}
+
+func (e *Encoder) nested(dst []byte, f *schema.Field, v any) []byte {
+	if !f.Nullable {
+		return e.fields(dst, f.Struct, v)
+	}
+	if _, unset := v.(missing); v == nil || unset && f.Zero.Null {
+		if f.Tag >= 0 {
+			return append(dst, 0)
+		}
+		return append(dst, 0xff)
+	}
+	if b, ok := e.override(".marker"); ok {
+		dst = append(dst, b...)
+	} else {
+		dst = append(dst, 1)
+	}
+	return e.fields(dst, f.Struct, v)
+}
+
+func (e *Encoder) array(dst []byte, f *schema.Field, v any) []byte {
+	switch v := v.(type) {
+	case missing:
+		if f.Zero.Null {
+			return e.longNull(dst, f)
+		}
+		return e.count(dst, f, 0)
+	case nil:
+		return e.longNull(dst, f)
+	case []any:
+		dst = e.count(dst, f, len(v))
+		for i, x := range v {
+			dst = e.field(dst, f.Elem, x, int32(i))
+		}
+		return dst
+	}
+	e.fail("want an array, got " + kindOf(v))
+	return dst
+}
