@@ -428,13 +428,17 @@ func (d *Decoder) elements(f *schema.Field, n int) {
 // records decodes the length of a record set and hands its bytes on.
 func (d *Decoder) records(f *schema.Field, flags tree.Flags, index int32, off int) {
 	sent, n := d.longLength(f.Compact, off)
+	if d.r.Failed() {
+		d.r.Rewind(off)
+		return
+	}
 	if n < 0 {
 		d.null(f, flags, index, sent, off)
 		return
 	}
 	start := d.r.Off()
 	have := min(n, d.r.Captured())
-	fits := !d.r.Failed() && n <= d.r.Left()
+	fits := n <= d.r.Left()
 	if d.sink == nil || !fits {
 		d.r.Bytes(n)
 		if d.r.Failed() {

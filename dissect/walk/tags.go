@@ -80,13 +80,13 @@ func (d *Decoder) tag(s *schema.Struct, last int64, next int) (int64, int) {
 		}
 	}
 	outer := d.r.Narrow(size)
-	switch {
-	case d.r.Failed():
-	case f != nil:
-		d.known(f, outer)
-	default:
-		d.unknown(tag, off, size)
-		d.r.Widen(outer)
+	if !d.r.Failed() {
+		if f != nil {
+			d.field(f, tree.FlagTagged, -1)
+		} else {
+			d.unknown(tag, off, size)
+		}
+		d.leave(outer)
 	}
 	d.close(e, off, sink)
 	return max(tag, last), next
@@ -96,11 +96,8 @@ func (d *Decoder) tag(s *schema.Struct, last int64, next int) (int64, int) {
 func (d *Decoder) unknown(tag int64, off, size int) {
 	start := d.r.Off()
 	b := d.r.Bytes(size)
-	if d.r.Failed() {
-		d.report()
-		return
-	}
-	if d.sink == nil {
+	d.report()
+	if d.sink == nil || d.r.Failed() {
 		return
 	}
 	if size > 0 {
@@ -109,13 +106,11 @@ func (d *Decoder) unknown(tag int64, off, size int) {
 	d.issue(tree.Info, tree.CodeUnknownTag, off, d.r.Off()-off, "tag "+strconv.FormatInt(tag, 10)+" is not in the schema of this version")
 }
 
-// known decodes a tagged field inside its size and covers what it leaves.
-func (d *Decoder) known(f *schema.Field, outer int) {
-	d.field(f, tree.FlagTagged, -1)
+// leave ends the region of a tagged field and covers what was not decoded of it.
+func (d *Decoder) leave(outer int) {
 	at, end := d.r.Off(), d.r.End()
 	err, failed := d.r.Widen(outer)
-	captured := d.r.Off()
-	if d.sink != nil && at < captured {
+	if captured := d.r.Off(); d.sink != nil && at < captured {
 		b := d.r.Buf()[at:captured]
 		span := tree.Span{Off: int32(at), Len: int32(len(b))}
 		d.sink.Leaf(tree.Event{Desc: restDesc, Span: span, Value: tree.Value{Bytes: b}, Flags: tree.FlagStructural})

@@ -2,6 +2,7 @@ package walk_test
 
 import (
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"testing"
 
@@ -16,17 +17,25 @@ import (
 
 // vector is a frame that Kafka's own classes encoded.
 type vector struct {
-	Key           int16  `json:"api_key"`
-	API           string `json:"api"`
-	Version       int16  `json:"version"`
-	Kind          string `json:"kind"`
-	Shape         string `json:"shape"`
-	Release       string `json:"release"`
-	HeaderVersion int16  `json:"header_version"`
-	BodyOffset    int    `json:"body_offset"`
-	Hex           string `json:"hex"`
-	UnknownTags   []any  `json:"unknown_tags"`
-	HeaderTags    []any  `json:"header_unknown_tags"`
+	Key           int16           `json:"api_key"`
+	API           string          `json:"api"`
+	Version       int16           `json:"version"`
+	Kind          string          `json:"kind"`
+	Shape         string          `json:"shape"`
+	Release       string          `json:"release"`
+	HeaderVersion int16           `json:"header_version"`
+	BodyOffset    int             `json:"body_offset"`
+	Hex           string          `json:"hex"`
+	Header        json.RawMessage `json:"header"`
+	Body          json.RawMessage `json:"body"`
+	UnknownTags   []tagVector     `json:"unknown_tags"`
+	HeaderTags    []tagVector     `json:"header_unknown_tags"`
+}
+
+type tagVector struct {
+	Path string `json:"path"`
+	Tag  uint32 `json:"tag"`
+	Hex  string `json:"hex"`
 }
 
 func (v *vector) direction() schema.Direction {
