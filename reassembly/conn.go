@@ -21,6 +21,7 @@ type DirStats struct {
 	Packets        int64
 	Bytes          int64 // delivered in chunks
 	Missing        int64 // in gaps of known length
+	Trailing       int64 // of Missing: behind the last captured byte, known by acknowledgements or a FIN alone
 	Gaps           int64
 	Retransmitted  int64 // bytes seen again
 	OutOfOrder     int64 // segments that had to wait

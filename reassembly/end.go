@@ -1,0 +1,81 @@
+package reassembly
+
+// sawFIN takes the FIN of h's direction, with sequence number seq.
+func (a *Assembler) sawFIN(h *half, seq uint32, packet, time int64) {
+	if h.fin >= 0 || h.phase == unknown {
+		return
+	}
+	off := h.offset(seq)
+	if off < h.next { // an old one, or none of this direction
+		return
+	}
+	if n := h.held.len(); off-h.next > a.limits.reach() || n > 0 && h.held.at(n-1).end > off {
+		a.note(h.c, h.d, OutOfWindow, off, 0, packet, time)
+		return
+	}
+	h.fin, h.finTime = off, time
+	h.ackLast, h.ackLow, h.ackProven = min(h.ackLast, off), min(h.ackLow, off), min(h.ackProven, off)
+	a.settle(h, packet, time)
+	if !h.c.closed && h.asking() {
+		a.pend(h.c)
+	}
+}
+
+// sawRST takes a RST. It ends both directions once stragglers had their chance: a swapped packet,
+// or one that was on its way.
+func (a *Assembler) sawRST(h *half, s *Segment) {
+	c := h.c
+	if h.phase == firm {
+		ahead := int64(int32(s.Seq - h.nextSeq))
+		if reach := a.limits.reach(); ahead > reach || ahead < -reach {
+			a.note(c, h.d, OutOfWindow, h.next, 0, s.Packet, s.Time)
+			return
+		}
+		h.sent = max(h.sent, h.next+ahead)
+	}
+	c.Dirs[h.d].SawRST = true
+	if !c.reset {
+		c.reset, c.rstSegs, c.rstTime = true, c.segs, s.Time
+		a.pend(c)
+	}
+}
+
+// close ends c: what is held is delivered, what was acknowledged and never captured is reported.
+func (a *Assembler) close(c *conn, why End, packet, time int64) {
+	if c.closing {
+		return
+	}
+	c.closing = true
+	for i := range c.half {
+		h := &c.half[i]
+		if len(h.early) > 0 {
+			a.commit(h)
+		}
+		a.dropStray(h)
+		a.drain(h, packet, time)
+		if h.finished || h.phase == unknown {
+			continue
+		}
+		end := max(h.ackLast, h.sent) - h.lostFIN()
+		if h.fin >= 0 {
+			end = h.fin
+		}
+		if h.fin >= 0 || end > h.next+1 || h.lostFIN() == 1 && end > h.next {
+			a.lose(h, end, NotCaptured, packet, time)
+			a.settle(h, packet, time)
+		}
+	}
+	switch {
+	case c.half[0].finished && c.half[1].finished:
+		why = EndFIN
+	case c.reset:
+		why = EndRST
+	}
+	c.closed, c.why, c.closedAt = true, why, max(time, a.now)
+	a.recent.remove(c)
+	a.pending.remove(c)
+	a.handler.Close(&c.Conn, why, packet, time)
+	if why == EndFIN || why == EndRST {
+		a.linger(c)
+	}
+}

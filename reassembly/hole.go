@@ -1,0 +1,217 @@
+package reassembly
+
+// A hole is decided by what the peer has acknowledged. Single acknowledgements prove little:
+// captures show packets swapped, and headers can be damaged. So acknowledgements are looked at
+// over windows of GraceSegments segments or GraceTime; what each of them in a whole window
+// acknowledged is proven, and a hole below that is lost.
+
+// acknowledge takes an acknowledgement of h's bytes by the peer.
+func (a *Assembler) acknowledge(h *half, ack uint32) {
+	if h.phase == firm && ack == h.nextSeq {
+		h.ackLast = h.next
+		h.ackLow = min(h.ackLow, h.next)
+		return
+	}
+	if len(h.early) > 0 {
+		if int32(ack-h.early[0].seq) <= 0 {
+			return
+		}
+		a.commit(h)
+		if h.c.closed {
+			return
+		}
+	}
+	if h.phase == unknown {
+		h.expect(ack, false)
+		return
+	}
+	ahead := int64(int32(ack - h.nextSeq))
+	if s := h.stray; s != nil {
+		if n := int64(int32(ack - s.seq)); n > 0 && n <= a.limits.reach() {
+			a.jumpToStray(h, h.c.LastPacket, h.c.LastTime)
+			if h.c.closed {
+				return
+			}
+			ahead = int64(int32(ack - h.nextSeq))
+		}
+	}
+	if ahead > window || ahead < -window {
+		return
+	}
+	h.ackLast = h.next + ahead
+	if h.fin >= 0 {
+		h.ackLast = min(h.ackLast, h.fin)
+	}
+	h.ackLow = min(h.ackLow, h.ackLast)
+	if h.asking() {
+		a.pend(h.c)
+	}
+}
+
+// asking says whether bytes of h are missing that may still come. One byte acknowledged beyond
+// all that was seen is most likely a FIN that was not captured.
+func (h *half) asking() bool {
+	return !h.finished && (h.held.len() > 0 || h.fin > h.next || h.ackLast > h.next+1)
+}
+
+// pend has c looked at until nothing about it is undecided.
+func (a *Assembler) pend(c *conn) {
+	if c.links[inPending].in || c.closing {
+		return
+	}
+	a.pending.push(c)
+	c.winSegs, c.winTime = c.segs, c.LastTime
+	for i := range c.half {
+		c.half[i].ackLow = c.half[i].ackLast
+	}
+}
+
+// decide looks at what is undecided about c.
+func (a *Assembler) decide(c *conn, packet, time int64) {
+	if c.winTime-time > a.limits.GraceTime { // the clock was set back
+		c.winTime = time
+	}
+	if c.segs-c.winSegs >= int64(a.limits.GraceSegments) || time-c.winTime >= a.limits.GraceTime {
+		c.winSegs, c.winTime = c.segs, time
+		for i := range c.half {
+			h := &c.half[i]
+			h.ackProven = max(h.ackProven, h.ackLow)
+			h.ackLow = h.ackLast
+		}
+	}
+	undecided := c.reset
+	for i := range c.half {
+		h := &c.half[i]
+		if len(h.early) > 0 && (c.segs-h.earlySegs >= startSegments || time-h.earlyTime >= startTime) {
+			a.commit(h)
+		}
+		for !c.closed && h.asking() && a.decideHole(h, packet, time) {
+		}
+		if c.closed {
+			return
+		}
+		undecided = undecided || len(h.early) > 0 || h.asking()
+	}
+	if c.reset && (c.segs-c.rstSegs >= int64(a.limits.GraceSegments) || time-c.rstTime >= a.limits.GraceTime) {
+		a.close(c, EndRST, packet, time)
+		return
+	}
+	if !undecided {
+		a.pending.remove(c)
+	}
+}
+
+// decideHole gives up the first hole of h if it is lost.
+func (a *Assembler) decideHole(h *half, packet, time int64) bool {
+	end, since := h.hole()
+	if since < 0 { // nothing captured behind it
+		end = min(h.ackProven, h.ackLast) - h.lostFIN()
+		if end <= h.next {
+			return false
+		}
+	} else if h.ackProven < end && time-since <= a.limits.MaxHold {
+		return false
+	}
+	a.giveUp(h, end, packet, time)
+	return true
+}
+
+// hole returns where the first hole of h ends, and when what is behind it was captured: -1 where
+// only acknowledgements tell of it.
+func (h *half) hole() (end, since int64) {
+	switch {
+	case h.held.len() > 0:
+		return h.held.at(0).off, h.held.at(0).time
+	case h.fin > h.next:
+		return h.fin, h.finTime
+	}
+	return max(h.ackLast, h.next), -1
+}
+
+// lostFIN is 1 where the last number acknowledged is most likely that of a FIN that was not
+// captured: the other side has closed.
+func (h *half) lostFIN() int64 {
+	if h.fin < 0 && h.c.half[h.d.Other()].fin >= 0 {
+		return 1
+	}
+	return 0
+}
+
+// giveUp makes the hole up to end a gap. It is our own limit that ends the wait only where the
+// peer was seen and has not acknowledged the bytes.
+func (a *Assembler) giveUp(h *half, end, packet, time int64) {
+	reason := NotCaptured
+	if !h.c.closing && h.ackLast < end && h.c.Dirs[h.d.Other()].Packets > 0 {
+		reason = BufferLimit
+	}
+	a.lose(h, end, reason, packet, time)
+	a.settle(h, packet, time)
+}
+
+// lose reports the bytes up to end as missing. Through the engine they go as filler, which brings
+// out what is held behind them.
+func (a *Assembler) lose(h *half, end int64, reason Reason, packet, time int64) {
+	if end <= h.next {
+		return
+	}
+	h.phase = firm
+	a.gap(h, end-h.next, reason, packet, time)
+	if !h.ordering {
+		h.advance(end - h.next)
+		return
+	}
+	h.skipTo = end
+	for h.next < end {
+		a.engine.feed(h, h.nextSeq, filler[:min(end-h.next, fillerSize)])
+	}
+}
+
+func (a *Assembler) gap(h *half, n int64, reason Reason, packet, time int64) {
+	st := &h.c.Dirs[h.d]
+	st.Gaps++
+	st.Missing += max(n, 0)
+	st.Trailing += max(n, 0)
+	a.handler.Gap(&h.c.Conn, h.d, Gap{Off: h.next, Len: n, Reason: reason, Packet: packet, Time: time})
+}
+
+// drain delivers all that is held for h, behind its gaps.
+func (a *Assembler) drain(h *half, packet, time int64) {
+	for h.held.len() > 0 {
+		end, _ := h.hole()
+		a.giveUp(h, end, packet, time)
+	}
+}
+
+// enforce keeps to the limits on memory: first this connection's, then that on all together, for
+// which those give way that have waited longest.
+func (a *Assembler) enforce(h *half, packet, time int64) {
+	c := h.c
+	for c.cost > a.limits.MaxConnBytes && a.squeeze(c, packet, time) {
+	}
+	for a.cost > a.limits.MaxBytes {
+		oldest := a.pending.last
+		for oldest != nil && oldest.cost == 0 {
+			oldest = oldest.links[inPending].prev
+		}
+		if oldest == nil || !a.squeeze(oldest, packet, time) {
+			return
+		}
+	}
+}
+
+// squeeze makes c hold less.
+func (a *Assembler) squeeze(c *conn, packet, time int64) bool {
+	before := c.cost
+	for i := range c.half {
+		h := &c.half[i]
+		if len(h.early) > 0 {
+			a.commit(h)
+		}
+		if h.held.len() > 0 && !c.closed {
+			end, _ := h.hole()
+			a.giveUp(h, end, packet, time)
+		}
+		a.dropStray(h)
+	}
+	return c.cost < before
+}

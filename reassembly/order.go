@@ -1,0 +1,114 @@
+package reassembly
+
+import (
+	"encoding/binary"
+	"time"
+
+	"github.com/google/gopacket"
+	"github.com/google/gopacket/layers"
+	"github.com/google/gopacket/tcpassembly"
+)
+
+const (
+	// pageSize is what the engine takes for a page of 1900 bytes.
+	pageSize = 2048
+	// fillerSize is the largest piece of filler given to the engine.
+	fillerSize = 64 << 10
+	// keepPages is how many pages an engine may have grown to and still be kept when it is empty:
+	// its cache never shrinks.
+	keepPages = 4096
+)
+
+// filler stands in for lost bytes. It is never written.
+var filler [fillerSize]byte
+
+// engine orders segments that are ahead, by gopacket's tcpassembly. A direction has a flow in it
+// only while something is held for that direction: each such episode is a fresh flow, started by
+// a synthetic SYN at the expected sequence number and ended by a RST. In order, bytes never get
+// here.
+type engine struct {
+	asm      *tcpassembly.Assembler
+	tcp      layers.TCP
+	starting *half // whose flow the next New is for
+	flows    int
+	episodes uint64
+	pages    int // held now
+	peak     int
+}
+
+// New implements tcpassembly.StreamFactory.
+func (e *engine) New(_, _ gopacket.Flow) tcpassembly.Stream { return e.starting }
+
+// begin starts a flow for h at its next byte.
+func (e *engine) begin(h *half) {
+	if e.asm == nil {
+		e.asm = tcpassembly.NewAssembler(tcpassembly.NewStreamPool(e))
+	}
+	e.episodes++
+	e.flows++
+	var key [8]byte
+	binary.BigEndian.PutUint64(key[:], e.episodes)
+	h.flow = gopacket.NewFlow(gopacket.EndpointInvalid, key[:], nil)
+	h.ordering = true
+	e.starting = h
+	e.tcp.SYN = true
+	e.feed(h, h.nextSeq-1, nil)
+	e.tcp.SYN = false
+	e.starting = nil
+}
+
+// feed gives the engine bytes at seq. Whatever is in order now comes back through Reassembled.
+func (e *engine) feed(h *half, seq uint32, b []byte) {
+	e.tcp.Seq, e.tcp.Payload = seq, b
+	e.asm.AssembleWithTimestamp(h.flow, &e.tcp, time.Time{})
+	e.tcp.Payload = nil
+}
+
+// end closes the flow of h, for which nothing is held any more.
+func (e *engine) end(h *half) {
+	e.tcp.RST = true
+	e.feed(h, h.nextSeq, nil)
+	e.tcp.RST = false
+	h.ordering = false
+	e.flows--
+	if e.flows == 0 {
+		if e.peak > keepPages {
+			e.asm = nil
+		}
+		e.peak = 0
+	}
+}
+
+func (e *engine) hold(pages int) {
+	e.pages += pages
+	e.peak = max(e.peak, e.pages)
+}
+
+// Reassembled implements tcpassembly.Stream: the engine gives bytes of h in order.
+func (h *half) Reassembled(rs []tcpassembly.Reassembly) {
+	for i := range rs {
+		h.ordered(rs[i].Bytes)
+	}
+}
+
+// ReassemblyComplete implements tcpassembly.Stream.
+func (h *half) ReassemblyComplete() {}
+
+func (h *half) ordered(b []byte) {
+	for len(b) > 0 {
+		if lost := h.skipTo - h.next; lost > 0 { // filler: its gap was reported
+			n := min(int64(len(b)), lost)
+			h.advance(n)
+			b = b[n:]
+			continue
+		}
+		p := h.held.at(0)
+		n := min(int64(len(b)), p.end-h.next)
+		end := p.end
+		h.c.a.chunk(h, b[:n], p.packet, p.time)
+		b = b[n:]
+		if h.next == end {
+			h.c.a.release(h.c, h.held.pop())
+		}
+	}
+}

@@ -1,0 +1,197 @@
+package reassembly
+
+import "slices"
+
+const (
+	// A direction seen first in its middle waits for a few segments before its start is decided,
+	// since its first two may be swapped.
+	startSegments = 4
+	startTime     = second / 10
+)
+
+// expect says that the next byte of h, of which nothing was seen, should be seq.
+func (h *half) expect(seq uint32, own bool) {
+	h.phase, h.nextSeq, h.ownStart = soft, seq, own
+}
+
+// rebase moves the start of h, of which nothing was delivered, to seq.
+func (h *half) rebase(seq uint32) {
+	if h.phase == soft {
+		n := int64(int32(h.nextSeq - seq))
+		h.ackLast, h.ackLow, h.ackProven, h.sent = h.ackLast+n, h.ackLow+n, h.ackProven+n, h.sent+n
+		if h.fin >= 0 {
+			h.fin += n
+		}
+	}
+	h.nextSeq = seq
+	h.phase = firm
+}
+
+// syn takes the SYN of h's direction.
+func (a *Assembler) syn(h *half, s *Segment) {
+	if s.Flags&ACK != 0 {
+		h.c.SawSYNACK = true
+	} else {
+		h.c.SawSYN = true
+	}
+	if h.hasISN {
+		return
+	}
+	h.hasISN, h.isn = true, s.Seq
+	if h.phase != firm {
+		h.rebase(s.Seq + 1)
+		a.resubmit(h)
+	}
+}
+
+// empty takes a segment without payload, whose sequence number says what comes next.
+func (a *Assembler) empty(h *half, seq uint32) {
+	if h.phase == unknown {
+		if len(h.early) == 0 {
+			h.expect(seq, true)
+		}
+		return
+	}
+	if off := h.offset(seq); off > h.sent && off-h.next < window {
+		h.sent = off
+	}
+}
+
+// begin decides where h starts, given its first payload v. It returns false where v is kept until
+// that can be said.
+func (a *Assembler) begin(h *half, v *arrival) bool {
+	if h.phase == soft && len(h.early) == 0 {
+		ahead := int64(int32(v.seq - h.nextSeq))
+		switch {
+		case ahead == -1 && v.wire <= 1:
+			return false // a keep-alive
+		case ahead == 1 && h.ownStart:
+			h.rebase(v.seq) // what came before was a keep-alive, one below
+			return true
+		case ahead >= 0 && ahead < a.limits.reach():
+			h.phase = firm
+			return true
+		case ahead >= a.limits.reach() || ahead < -a.limits.reach():
+			h.phase = unknown
+			h.ackLast, h.ackLow, h.ackProven, h.sent, h.fin = 0, 0, 0, 0, -1
+		}
+	}
+	if len(h.early) == 0 {
+		h.earlySegs, h.earlyTime = h.c.segs, v.time
+	}
+	h.early = append(h.early, a.own(h.c, *v))
+	a.pend(h.c)
+	if len(h.early) >= startSegments || h.c.cost > a.limits.MaxConnBytes || a.cost > a.limits.MaxBytes {
+		a.commit(h)
+	}
+	return false
+}
+
+// commit decides the start from the payloads seen so far: the lowest, or where a start is
+// expected, the lowest that leads up to it without a hole.
+func (a *Assembler) commit(h *half) {
+	first := h.early[0].seq
+	slices.SortStableFunc(h.early, func(x, y arrival) int {
+		return int(int32(x.seq-first)) - int(int32(y.seq-first))
+	})
+	start := h.early[0].seq
+	if h.phase == soft {
+		start = h.nextSeq
+		for i := len(h.early) - 1; i >= 0; i-- {
+			v := &h.early[i]
+			if int32(start-v.seq) > 0 && int64(int32(start-v.seq)) <= v.wire {
+				start = v.seq
+			}
+		}
+	}
+	h.rebase(start)
+	a.resubmit(h)
+}
+
+// resubmit takes the payloads that waited for the start.
+func (a *Assembler) resubmit(h *half) {
+	early := h.early
+	h.early = nil
+	for _, v := range early {
+		if !h.c.closed {
+			a.arrive(h, v)
+			if v.fin && !h.c.closed {
+				a.sawFIN(h, v.seq+uint32(v.wire), v.packet, v.time)
+			}
+		}
+		a.disown(h.c, v)
+	}
+}
+
+// within says whether v may be placed. A segment further ahead than the buffer limit is kept
+// until another one, or an acknowledgement, says that the direction really is there; it then goes
+// on from there.
+func (a *Assembler) within(h *half, v *arrival) bool {
+	reach := a.limits.reach()
+	if ahead := int64(int32(v.seq - h.nextSeq)); ahead <= reach && ahead >= -window {
+		return true
+	}
+	if h.fin >= 0 { // that is within reach
+		a.note(h.c, h.d, OutOfWindow, h.next, v.wire, v.packet, v.time)
+		return false
+	}
+	acked := h.ackLast > h.next && h.ackLast >= h.offset(v.seq)
+	if s := h.stray; s != nil && !acked {
+		after := int64(int32(v.seq - s.seq))
+		if after == 0 {
+			return false
+		}
+		if after > 0 && after <= reach {
+			a.jumpToStray(h, v.packet, v.time)
+			return !h.c.closed
+		}
+	}
+	a.dropStray(h)
+	if acked {
+		a.jump(h, v.seq, v.packet, v.time)
+		return !h.c.closed
+	}
+	s := a.own(h.c, *v)
+	h.stray = &s
+	return false
+}
+
+// jumpToStray goes on at the segment that was out of reach.
+func (a *Assembler) jumpToStray(h *half, packet, time int64) {
+	s := *h.stray
+	h.stray = nil
+	a.jump(h, s.seq, packet, time)
+	if !h.c.closed {
+		a.place(h, s)
+		a.settle(h, packet, time)
+	}
+	if s.fin && !h.c.closed {
+		a.sawFIN(h, s.seq+uint32(s.wire), s.packet, s.time)
+	}
+	a.disown(h.c, s)
+}
+
+func (a *Assembler) dropStray(h *half) {
+	if s := h.stray; s != nil {
+		h.stray = nil
+		a.note(h.c, h.d, OutOfWindow, h.next, s.wire, s.packet, s.time)
+		a.disown(h.c, *s)
+	}
+}
+
+// jump restarts h at seq, behind a gap whose length is known where the sequence number can tell.
+func (a *Assembler) jump(h *half, seq uint32, packet, time int64) {
+	a.drain(h, packet, time)
+	if h.c.closed {
+		return
+	}
+	if n := int64(int32(seq - h.nextSeq)); n > 0 && n <= window {
+		a.lose(h, h.next+n, NotCaptured, packet, time)
+		return
+	} else if n == 0 {
+		return
+	}
+	a.gap(h, -1, NotCaptured, packet, time)
+	h.nextSeq = seq
+	h.ackLast, h.ackLow, h.ackProven, h.sent, h.fin = h.next, h.next, h.next, h.next, -1
+}
