@@ -11,3 +11,11 @@ func walkFrame(d *walk.Decoder, f *dissect.Frame, s tree.Sink) {
 		Walk(*walk.Decoder, tree.Sink)
 	}).Walk(d, s)
 }
+
+// topicName returns the name that the capture has shown for a topic id, or "".
+func topicName(x *dissect.Exchange, id [16]byte) string {
+	if r, ok := any(x).(interface{ TopicName([16]byte) string }); ok {
+		return r.TopicName(id)
+	}
+	return ""
+}

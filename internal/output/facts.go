@@ -1,0 +1,307 @@
+package output
+
+import (
+	"bytes"
+
+	"github.com/kdissect/kdissect/dissect"
+	"github.com/kdissect/kdissect/dissect/records"
+	"github.com/kdissect/kdissect/dissect/schema"
+	"github.com/kdissect/kdissect/tree"
+)
+
+// Caps on what is kept of one exchange; what is beyond them is counted.
+const (
+	maxTopics     = 1 << 17
+	maxPartitions = 1 << 14
+	maxNames      = 1 << 10
+	maxErrors     = 16
+	shortList     = 8       // up to here names are compared with all before them
+	matchBudget   = 1 << 16 // comparisons spent on bringing answers to what was asked
+)
+
+// Topic is a topic that an exchange speaks of.
+type Topic struct {
+	Name  []byte   // nil where only the id was sent
+	ID    [16]byte // zero where only the name was sent
+	Error int16
+
+	asked       int32 // its entries for partitions in the request
+	answered    int32 // and in the response
+	first, kept int32 // the request's entries in Facts.partitions
+}
+
+// Partitions returns how many entries for partitions the topic has, in the half that has more.
+func (t *Topic) Partitions() int { return int(max(t.asked, t.answered)) }
+
+// Which members of a Partition hold.
+const (
+	hasAsked = 1 << iota
+	hasOffset
+	hasHighWatermark
+	hasRecords
+	hasTarget
+	hasError
+	inRequest
+	inResponse
+
+	inEither = inRequest | inResponse
+)
+
+// Partition is an entry for a partition, request and response together.
+type Partition struct {
+	Topic         int32 // in Topics, or -1
+	Index         int32
+	Asked         int64 // the offset in the request
+	Offset        int64 // the offset in the response
+	HighWatermark int64
+	Target        int64 // of a ListOffsets request: a time or a word
+	Records       records.Summary
+	Error         int16
+	has           uint8
+}
+
+// ErrorCode is an error code with how often it occurs.
+type ErrorCode struct {
+	Code  int16
+	Count int32
+}
+
+// names is a list of names with those beyond its cap counted.
+type names struct {
+	list  [][]byte
+	count int32
+}
+
+func (n *names) reset() { n.list, n.count = n.list[:0], 0 }
+
+// add adds a name unless it is there already; in a long list only the last is looked at.
+func (n *names) add(name []byte) {
+	from := 0
+	if len(n.list) > shortList {
+		from = len(n.list) - 1
+	}
+	for _, have := range n.list[from:] {
+		if bytes.Equal(have, name) {
+			return
+		}
+	}
+	n.count++
+	if len(n.list) < maxNames {
+		n.list = append(n.list, name)
+	}
+}
+
+func (n *names) has(name string) bool {
+	for _, have := range n.list {
+		if string(have) == name {
+			return true
+		}
+	}
+	return false
+}
+
+// Facts gathers what selections and summaries ask of an exchange, in one pass over its frames
+// that skips what nobody asks for. It is reused; what it holds aliases the frames.
+type Facts struct {
+	opt     Options
+	walk    func(*dissect.Frame, tree.Sink)
+	resolve func(*dissect.Exchange, [16]byte) string
+
+	x         *dissect.Exchange
+	answering bool // the response is being read
+	levels    []factLevel
+	dull      map[*tree.Desc]bool // arrays and structs without a role inside
+	seen      map[*schema.Plan]bool
+	budget    int
+
+	askedTopics    int // topics of the request
+	moreTopics     int // topics beyond the cap
+	topic          []Topic
+	partitions     []Partition
+	partitionCount int32
+	cursor         int // where to look first for the topic of an answer
+
+	groups, members, transactions, resources, coordinators names
+	hosts                                                  names
+	node, port, broker                                     int64
+	generation, memberEpoch                                int64
+	apis                                                   int64 // in an ApiVersions response
+	targetNames                                            tree.Names
+	mechanism, software, softwareVersion, principal        []byte
+	producerID                                             int64
+	acks                                                   int16
+	sessionID, newSessionID                                int32
+	sessionEpoch                                           int32
+	throttle                                               int64
+	set                                                    uint16
+
+	errors     []ErrorCode
+	errorNames tree.Names
+	issue      tree.Issue // the first of the worst
+	issues     int
+}
+
+// Which single facts hold.
+const (
+	setAcks = 1 << iota
+	setSession
+	setSessionEpoch
+	setNewSession
+	setProducerID
+	setNode
+	setPort
+	setBroker
+	setGeneration
+	setMemberEpoch
+)
+
+// factLevel is an open struct.
+type factLevel struct {
+	topic     int32 // of this struct, or -1
+	partition bool  // the struct is a partition's
+	p         Partition
+}
+
+// NewFacts returns a collector.
+func NewFacts(opt Options) *Facts {
+	f := &Facts{opt: opt, dull: map[*tree.Desc]bool{}, seen: map[*schema.Plan]bool{}}
+	d := f.opt.decoder()
+	f.walk = func(fr *dissect.Frame, s tree.Sink) { walkFrame(d, fr, s) }
+	f.resolve = topicName
+	return f
+}
+
+// Collect reads an exchange. What f says is about it until the next call.
+func (f *Facts) Collect(x *dissect.Exchange) {
+	f.reset()
+	f.x = x
+	if x.Request != nil && x.Request.Kind == dissect.KafkaFrame {
+		f.half(x.Request)
+	}
+	f.askedTopics = len(f.topic)
+	f.answering = true
+	if x.Response != nil && x.Response.Kind == dissect.KafkaFrame {
+		f.half(x.Response)
+	}
+}
+
+func (f *Facts) half(fr *dissect.Frame) {
+	if p := fr.Plan; p != nil && p.Root != nil && !f.seen[p] {
+		f.seen[p] = true
+		f.survey(p.Root)
+	}
+	f.levels = f.levels[:0]
+	f.walk(fr, f)
+}
+
+func (f *Facts) reset() {
+	f.x, f.answering, f.budget = nil, false, matchBudget
+	f.moreTopics, f.askedTopics, f.topic = 0, 0, f.topic[:0]
+	f.partitions, f.partitionCount, f.cursor = f.partitions[:0], 0, 0
+	for _, n := range []*names{&f.groups, &f.members, &f.transactions, &f.resources, &f.coordinators, &f.hosts} {
+		n.reset()
+	}
+	f.mechanism, f.software, f.softwareVersion, f.principal = nil, nil, nil, nil
+	f.throttle, f.set, f.apis = 0, 0, 0
+	f.errors, f.errorNames = f.errors[:0], nil
+	f.issue, f.issues = tree.Issue{}, 0
+}
+
+// survey notes which arrays and structs below s hold no field with a role, so that they can be
+// skipped. It reports whether s holds one.
+func (f *Facts) survey(s *schema.Struct) bool {
+	wanted := false
+	for _, fields := range [][]schema.Field{s.Fields, s.Tags} {
+		for i := range fields {
+			if f.surveyField(&fields[i]) {
+				wanted = true
+			}
+		}
+	}
+	return wanted
+}
+
+func (f *Facts) surveyField(x *schema.Field) bool {
+	wanted := x.Desc.Role != 0 || x.Op == schema.OpRecords
+	switch {
+	case x.Op == schema.OpStruct && x.Struct != nil:
+		wanted = f.survey(x.Struct) || wanted
+	case x.Op == schema.OpArray && x.Elem != nil:
+		wanted = f.surveyField(x.Elem) || wanted
+	default:
+		return wanted
+	}
+	if !wanted {
+		f.dull[x.Desc] = true
+	}
+	return wanted
+}
+
+// API returns the API of the exchange, or nil where it is unknown.
+func (f *Facts) API() *schema.API {
+	if f.x.Request == nil || f.x.Request.Kind != dissect.KafkaFrame {
+		return nil
+	}
+	return apiOf(&f.opt, f.x.Request)
+}
+
+// Topics returns the topics in the order of their appearance, those asked for first.
+func (f *Facts) Topics() []Topic { return f.topic }
+
+// TopicName returns a topic's name; "" where only an id is known.
+func (f *Facts) TopicName(t *Topic) string {
+	if t.Name != nil {
+		return string(t.Name)
+	}
+	return f.resolve(f.x, t.ID)
+}
+
+// HasTopic reports whether the exchange speaks of a topic of that name, or with that id in Kafka's
+// text form.
+func (f *Facts) HasTopic(name string) bool {
+	for i := range f.topic {
+		t := &f.topic[i]
+		if string(t.Name) == name && t.Name != nil {
+			return true
+		}
+		if t.Name == nil && f.resolve(f.x, t.ID) == name {
+			return true
+		}
+		var text [22]byte
+		if t.ID != ([16]byte{}) && string(appendUUID(text[:0], t.ID[:])) == name {
+			return true
+		}
+	}
+	return false
+}
+
+// HasGroup reports whether the exchange speaks of the group.
+func (f *Facts) HasGroup(name string) bool { return f.groups.has(name) }
+
+// Groups returns the groups that the exchange speaks of.
+func (f *Facts) Groups() [][]byte { return f.groups.list }
+
+// Errors returns the error codes of the response other than 0, the first of each; codes beyond
+// the first few kinds are left out.
+func (f *Facts) Errors() []ErrorCode { return f.errors }
+
+// ErrorName returns the word for a code, or "" where there is none.
+func (f *Facts) ErrorName(code int16) string {
+	if f.errorNames == nil {
+		return ""
+	}
+	return f.errorNames.Name(int64(code))
+}
+
+// WorstIssue returns the worst issue found in decoding, the first where several are; false for none.
+func (f *Facts) WorstIssue() (tree.Issue, bool) { return f.issue, f.issues > 0 }
+
+// Failed reports whether the response has an error code or the exchange could not be shown
+// whole: what --errors selects.
+func (f *Facts) Failed() bool {
+	return len(f.errors) > 0 || f.issues > 0 && f.issue.Severity == tree.Error ||
+		f.x.State != dissect.Paired && f.x.State != dissect.NoResponse
+}
+
+// Throttle returns the response's throttle time in milliseconds.
+func (f *Facts) Throttle() int64 { return f.throttle }

@@ -1,0 +1,320 @@
+package output
+
+import (
+	"bytes"
+	"math"
+
+	"github.com/kdissect/kdissect/dissect/records"
+	"github.com/kdissect/kdissect/dissect/schema"
+	"github.com/kdissect/kdissect/tree"
+)
+
+var _ tree.Sink = (*Facts)(nil)
+
+// Begin implements tree.Sink.
+func (f *Facts) Begin(e tree.Event) bool {
+	switch e.Desc.Kind {
+	case tree.KindMessage, tree.KindTags:
+		return true
+	case tree.KindTag:
+		return !e.Has(tree.FlagUnknownTag)
+	case tree.KindStruct:
+		f.levels = append(f.levels, factLevel{topic: -1})
+		return !f.dull[e.Desc]
+	case tree.KindArray:
+		return !e.Has(tree.FlagNull) && !f.dull[e.Desc]
+	case tree.KindRecords:
+		if l := f.level(); l != nil && !e.Has(tree.FlagNull) {
+			have := e.Value.Bytes
+			l.p.Records = records.Summarize(have, int(e.Value.Num)-len(have))
+			l.p.has |= hasRecords
+		}
+	}
+	return false
+}
+
+func (f *Facts) level() *factLevel {
+	if len(f.levels) == 0 {
+		return nil
+	}
+	return &f.levels[len(f.levels)-1]
+}
+
+// End implements tree.Sink.
+func (f *Facts) End(e tree.Event) {
+	if e.Desc.Kind != tree.KindStruct || len(f.levels) == 0 {
+		return
+	}
+	l := f.levels[len(f.levels)-1]
+	f.levels = f.levels[:len(f.levels)-1]
+	topic := l.topic
+	for i := len(f.levels) - 1; topic < 0 && i >= 0; i-- {
+		topic = f.levels[i].topic
+	}
+	switch {
+	case l.partition:
+		l.p.Topic = topic
+		f.addPartition(&l.p)
+	case l.topic >= 0 && int(l.topic) < len(f.topic) && l.p.has&hasError != 0:
+		f.topic[l.topic].Error = l.p.Error
+	}
+}
+
+// Leaf implements tree.Sink.
+func (f *Facts) Leaf(e tree.Event) {
+	if e.Desc.Role == 0 || e.Flags&(tree.FlagStructural|tree.FlagNull) != 0 {
+		return
+	}
+	l := f.level()
+	if l == nil {
+		return
+	}
+	n, b := e.Value.Num, e.Value.Bytes
+	switch schema.Role(e.Desc.Role) {
+	case schema.RoleErrorCode:
+		f.addError(&e, l)
+	case schema.RoleTopicName:
+		f.topicLeaf(&e, l, b, [16]byte{})
+	case schema.RoleTopicID:
+		var id [16]byte
+		if copy(id[:], b) == 16 && id != ([16]byte{}) {
+			f.topicLeaf(&e, l, nil, id)
+		}
+	case schema.RolePartition:
+		if e.Has(tree.FlagElement) {
+			p := Partition{Topic: l.topic, Index: int32(n)}
+			f.addPartition(&p)
+			return
+		}
+		l.partition, l.p.Index = true, int32(n)
+	case schema.RoleOffset:
+		if f.answering {
+			l.p.Offset = n
+			l.p.has |= hasOffset
+		} else {
+			l.p.Asked = n
+			l.p.has |= hasAsked
+		}
+	case schema.RoleHighWatermark:
+		l.p.HighWatermark = n
+		l.p.has |= hasHighWatermark
+	case schema.RoleTimestamp:
+		if !f.answering {
+			l.p.Target = n
+			l.p.has |= hasTarget
+			f.targetNames = e.Desc.Names
+		}
+	default:
+		f.single(&e, n, b)
+	}
+}
+
+// single notes a fact that is not a topic's or a partition's.
+func (f *Facts) single(e *tree.Event, n int64, b []byte) {
+	switch schema.Role(e.Desc.Role) {
+	case schema.RoleGroupID:
+		f.groups.add(b)
+	case schema.RoleMemberID:
+		// Members of a list that describes them are not whom the exchange is about.
+		if len(b) > 0 && (len(f.levels) == 1 || !f.answering) {
+			f.members.add(b)
+		}
+	case schema.RoleGenerationID:
+		f.first(setGeneration, &f.generation, n)
+	case schema.RoleMemberEpoch:
+		f.first(setMemberEpoch, &f.memberEpoch, n)
+	case schema.RoleBrokerID:
+		f.first(setBroker, &f.broker, n)
+	case schema.RoleAPIKey:
+		f.apis++
+	case schema.RoleTransactionalID:
+		f.transactions.add(b)
+	case schema.RoleResourceName:
+		f.resources.add(b)
+	case schema.RoleCoordinatorKey:
+		f.coordinators.add(b)
+	case schema.RoleHost:
+		f.hosts.add(b)
+	case schema.RolePort:
+		f.first(setPort, &f.port, n)
+	case schema.RoleNodeID:
+		f.first(setNode, &f.node, n)
+	case schema.RoleProducerID:
+		if n >= 0 {
+			f.first(setProducerID, &f.producerID, n)
+		}
+	case schema.RoleMechanism:
+		if !f.answering {
+			f.mechanism = b
+		}
+	case schema.RoleClientSoftwareName:
+		f.software = b
+	case schema.RoleClientSoftwareVersion:
+		f.softwareVersion = b
+	case schema.RolePrincipal:
+		if f.principal == nil {
+			f.principal = b
+		}
+	case schema.RoleAcks:
+		f.acks = int16(n)
+		f.set |= setAcks
+	case schema.RoleThrottle:
+		f.throttle = n
+	case schema.RoleSessionID:
+		if f.answering {
+			f.newSessionID = int32(n)
+			f.set |= setNewSession
+		} else {
+			f.sessionID = int32(n)
+			f.set |= setSession
+		}
+	case schema.RoleSessionEpoch:
+		if !f.answering {
+			f.sessionEpoch = int32(n)
+			f.set |= setSessionEpoch
+		}
+	}
+}
+
+// first keeps the first of several numbers.
+func (f *Facts) first(bit uint16, to *int64, n int64) {
+	if f.set&bit == 0 {
+		*to = n
+		f.set |= bit
+	}
+}
+
+func (f *Facts) addError(e *tree.Event, l *factLevel) {
+	code := int16(e.Value.Num)
+	if !f.answering || code == 0 {
+		return
+	}
+	if l.p.has&hasError == 0 {
+		l.p.Error = code
+		l.p.has |= hasError
+	}
+	if f.errorNames == nil {
+		f.errorNames = e.Desc.Names
+	}
+	for i := range f.errors {
+		if f.errors[i].Code == code {
+			f.errors[i].Count++
+			return
+		}
+	}
+	if len(f.errors) < maxErrors {
+		f.errors = append(f.errors, ErrorCode{code, 1})
+	}
+}
+
+// topicLeaf notes the name or the id of a topic: of the struct it stands in, or an element of a
+// list of topics.
+func (f *Facts) topicLeaf(e *tree.Event, l *factLevel, name []byte, id [16]byte) {
+	if !e.Has(tree.FlagElement) && l.topic >= 0 { // the other of the two
+		if t := &f.topic[l.topic]; name != nil {
+			t.Name = name
+		} else {
+			t.ID = id
+		}
+		return
+	}
+	at := f.findTopic(name, id)
+	if !e.Has(tree.FlagElement) {
+		l.topic = at
+	}
+}
+
+// findTopic returns the place of a topic, which is added unless the frame spoke of it last or,
+// in a response, the request had it; -1 at the cap.
+func (f *Facts) findTopic(name []byte, id [16]byte) int32 {
+	same := func(t *Topic) bool {
+		if name != nil {
+			return t.Name != nil && bytes.Equal(t.Name, name)
+		}
+		return t.ID == id
+	}
+	if n := len(f.topic); n > f.askedTopics && same(&f.topic[n-1]) {
+		return int32(n - 1)
+	}
+	if f.answering {
+		for i := 0; i < f.askedTopics && f.budget > 0; i++ {
+			at := f.cursor + i
+			if at >= f.askedTopics {
+				at -= f.askedTopics
+			}
+			f.budget--
+			if same(&f.topic[at]) {
+				f.cursor = at
+				return int32(at)
+			}
+		}
+	}
+	if len(f.topic) >= maxTopics {
+		f.moreTopics++
+		return -1
+	}
+	f.topic = append(f.topic, Topic{Name: name, ID: id, first: int32(len(f.partitions))})
+	return int32(len(f.topic) - 1)
+}
+
+// addPartition adds an entry, or brings an answer to the one that was asked for.
+func (f *Facts) addPartition(p *Partition) {
+	p.has |= inRequest
+	if f.answering {
+		p.has ^= inEither
+	}
+	if p.Topic >= 0 && int(p.Topic) < len(f.topic) {
+		t := &f.topic[p.Topic]
+		if f.answering {
+			t.answered++
+			if f.answer(t, p) {
+				return
+			}
+		} else {
+			t.asked++
+			if int(t.first+t.kept) == len(f.partitions) && len(f.partitions) < maxPartitions {
+				t.kept++
+			}
+		}
+	}
+	if f.partitionCount < math.MaxInt32 {
+		f.partitionCount++
+	}
+	if len(f.partitions) < maxPartitions {
+		f.partitions = append(f.partitions, *p)
+	}
+}
+
+// answer brings the answer p to the entry of topic t that asked for it, if there is one. Answers
+// mostly come in the order of what was asked.
+func (f *Facts) answer(t *Topic, p *Partition) bool {
+	for i := int32(0); i < t.kept && f.budget > 0; i++ {
+		at := t.answered - 1 + i
+		if at >= t.kept {
+			at %= t.kept
+		}
+		f.budget--
+		have := &f.partitions[t.first+at]
+		if have.Index != p.Index || have.Topic != p.Topic || have.has&inResponse != 0 {
+			continue
+		}
+		if p.has&hasRecords != 0 {
+			have.Records = p.Records
+		}
+		have.Offset, have.HighWatermark, have.Error = p.Offset, p.HighWatermark, p.Error
+		have.has |= p.has
+		return true
+	}
+	return false
+}
+
+// Issue implements tree.Sink.
+func (f *Facts) Issue(i tree.Issue) {
+	if f.issues == 0 || i.Severity > f.issue.Severity {
+		f.issue = i
+	}
+	f.issues++
+}
+
+// Source implements tree.Sink.
+func (f *Facts) Source(int32, []byte, tree.Span, string) {}

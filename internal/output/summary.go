@@ -1,0 +1,279 @@
+package output
+
+import (
+	"io"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/kdissect/kdissect/dissect"
+	"github.com/kdissect/kdissect/reassembly"
+	"github.com/kdissect/kdissect/tree"
+)
+
+// Widths of the columns of a summary line. Longer texts push what follows to the right.
+const (
+	connWidth    = 34
+	apiWidth     = 24
+	corrWidth    = 8
+	clientWidth  = 20
+	latencyWidth = 12
+	stateWidth   = 2
+	detailWidth  = 120
+)
+
+// Summary writes one line an exchange: time, client > broker, API and version, correlation id,
+// client id, latency, state or first error, then what that API is about.
+type Summary struct {
+	opt   Options
+	out   lines
+	clock clock
+	facts *Facts
+}
+
+// NewSummary returns a writer of summary lines.
+func NewSummary(w io.Writer, opt Options) *Summary {
+	if opt.Width <= 0 {
+		opt.Width = detailWidth
+	}
+	return &Summary{opt: opt, out: lines{w: w, live: opt.Live}, facts: NewFacts(opt)}
+}
+
+// Exchange writes a line. It returns the writer's first error.
+func (s *Summary) Exchange(x *dissect.Exchange) error {
+	return s.out.done(s.Append(s.out.buf, x))
+}
+
+// Flush sends on what was gathered.
+func (s *Summary) Flush() error { return s.out.Flush() }
+
+// Append appends the line of x, its newline included.
+func (s *Summary) Append(b []byte, x *dissect.Exchange) []byte {
+	s.facts.Collect(x)
+	return s.AppendFacts(b, x, s.facts)
+}
+
+// appendHeading appends the date and then the line of x as far as it fits any exchange, with
+// single spaces between.
+func (s *Summary) appendHeading(b []byte, x *dissect.Exchange) []byte {
+	first := x.Request
+	if first == nil {
+		first = x.Response
+	}
+	b = s.color(b, bold)
+	b, _ = s.clock.date(b, first.FirstTime)
+	b = append(b, ' ')
+	s.facts.Collect(x)
+	from := len(b)
+	b = s.appendColumns(b, x)
+	b = squeeze(b, from)
+	b = append(b, ' ', ' ')
+	b = s.appendState(b, x, s.facts)
+	d := details{b: b, f: s.facts, x: x}
+	d.halves()
+	b = s.color(d.b, plainColor)
+	return append(b, '\n')
+}
+
+// squeeze makes each run of spaces behind from two.
+func squeeze(b []byte, from int) []byte {
+	out := b[:from]
+	run := 0
+	for _, c := range b[from:] {
+		if c != ' ' {
+			run = 0
+		} else if run++; run > 2 {
+			continue
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// AppendFacts is Append with facts that were collected from x before.
+func (s *Summary) AppendFacts(b []byte, x *dissect.Exchange, f *Facts) []byte {
+	b = s.appendColumns(b, x)
+	b = append(b, ' ', ' ')
+	b = s.appendState(b, x, f)
+	d := details{b: b, from: len(b), width: s.opt.Width, wide: s.opt.Wide, f: f, x: x}
+	d.write()
+	return append(d.b, '\n')
+}
+
+// appendColumns appends the columns up to the latency.
+func (s *Summary) appendColumns(b []byte, x *dissect.Exchange) []byte {
+	first := x.Request
+	if first == nil {
+		first = x.Response
+	}
+	_, rest := s.clock.date(b, first.FirstTime)
+	b = s.color(b, dim)
+	b = appendTimeOfDay(b, rest, 6)
+	b = s.color(b, plainColor)
+	b = append(b, ' ', ' ')
+
+	from := len(b)
+	b = appendPeers(b, x.Conn)
+	b = append(pad(b, from, connWidth), ' ', ' ')
+
+	b = s.color(b, bold)
+	from = len(b)
+	b = s.appendAPI(b, x)
+	b = pad(b, from, apiWidth)
+	b = s.color(b, plainColor)
+	b = append(b, ' ')
+
+	from = len(b)
+	if first.Kind == dissect.KafkaFrame {
+		b = append(b, '#')
+		b = strconv.AppendInt(b, int64(first.CorrelationID), 10)
+	}
+	b = append(pad(b, from, corrWidth), ' ')
+
+	from = len(b)
+	if x.Request != nil {
+		b = appendVisible(b, x.Request.ClientID)
+	}
+	b = append(pad(b, from, clientWidth), ' ')
+	return appendLatency(b, x)
+}
+
+// appendPeers appends CLIENT > BROKER, the broker without its address where that is the
+// client's.
+func appendPeers(b []byte, c *dissect.Connection) []byte {
+	broker, client := ends(c)
+	b = appendBracketed(b, client)
+	b = append(b, " > "...)
+	if broker.IP == client.IP {
+		b = append(b, ':')
+		return strconv.AppendUint(b, uint64(broker.Port), 10)
+	}
+	return appendBracketed(b, broker)
+}
+
+// appendBracketed appends ADDRESS:PORT with IPv6 addresses in brackets.
+func appendBracketed(b []byte, e reassembly.Endpoint) []byte { return e.AddrPort().AppendTo(b) }
+
+// appendAPI appends the API's name and version.
+func (s *Summary) appendAPI(b []byte, x *dissect.Exchange) []byte {
+	f := x.Request
+	switch {
+	case f == nil && x.Response.Kind == dissect.TokenFrame, f != nil && f.Kind == dissect.TokenFrame:
+		return append(b, "SASL token"...)
+	case f == nil:
+		return append(b, "response"...)
+	}
+	if api := apiOf(&s.opt, f); api != nil {
+		b = append(b, api.Name...)
+	} else {
+		b = append(b, "key "...)
+		b = strconv.AppendInt(b, int64(f.APIKey), 10)
+	}
+	b = append(b, " v"...)
+	return strconv.AppendInt(b, int64(f.Version), 10)
+}
+
+// appendLatency appends the latency, its unit in a column.
+func appendLatency(b []byte, x *dissect.Exchange) []byte {
+	from := len(b)
+	if x.Request != nil && x.Response != nil {
+		b = appendMillis(b, int64(x.Latency))
+		b = append(b, " ms"...)
+	} else {
+		b = append(b, '-')
+	}
+	return alignRight(b, from, latencyWidth)
+}
+
+// appendState appends one word or more on how the exchange went: what is incomplete, the first
+// error code, the worst issue, or ok.
+func (s *Summary) appendState(b []byte, x *dissect.Exchange, f *Facts) []byte {
+	issue, found := f.WorstIssue()
+	from := len(b)
+	switch {
+	case x.State == dissect.Unanswered, x.State == dissect.Orphan, x.State == dissect.Interrupted:
+		b = s.color(b, red)
+		b = append(b, x.State.String()...)
+	case len(f.Errors()) > 0:
+		b = s.color(b, red)
+		b = appendError(b, f, f.Errors()[0].Code)
+	case found && issue.Severity == tree.Error:
+		b = s.color(b, red)
+		b = append(b, issue.Code...)
+	case x.State == dissect.NoResponse:
+		return append(b, "sent"...)
+	default:
+		return pad(append(b, "ok"...), from, stateWidth)
+	}
+	return s.color(b, plainColor)
+}
+
+// appendError appends the word for an error code, or its number.
+func appendError(b []byte, f *Facts, code int16) []byte {
+	if name := f.ErrorName(code); name != "" {
+		return append(b, name...)
+	}
+	b = append(b, "error "...)
+	return strconv.AppendInt(b, int64(code), 10)
+}
+
+// pad fills a column that began at from up to its width.
+func pad(b []byte, from, width int) []byte {
+	for n := utf8.RuneCount(b[from:]); n < width; n++ {
+		b = append(b, ' ')
+	}
+	return b
+}
+
+// alignRight moves what began at from to the right edge of a column.
+func alignRight(b []byte, from, width int) []byte {
+	n := len(b) - from
+	if n >= width {
+		return b
+	}
+	for i := n; i < width; i++ {
+		b = append(b, ' ')
+	}
+	copy(b[from+width-n:], b[from:from+n])
+	for i := from; i < from+width-n; i++ {
+		b[i] = ' '
+	}
+	return b
+}
+
+// colour is a terminal's escape sequence (ECMA-48 SGR).
+type colour string
+
+const (
+	plainColor colour = "\x1b[0m"
+	bold       colour = "\x1b[1m"
+	dim        colour = "\x1b[2m"
+	red        colour = "\x1b[31m"
+)
+
+func (s *Summary) color(b []byte, c colour) []byte {
+	if s.opt.Color {
+		b = append(b, c...)
+	}
+	return b
+}
+
+// appendVisible appends text from the wire for a terminal: what does not print is written \xNN.
+func appendVisible(b, s []byte) []byte {
+	for len(s) > 0 {
+		c := s[0]
+		if c >= 0x20 && c < 0x7f {
+			b = append(b, c)
+			s = s[1:]
+			continue
+		}
+		r, n := utf8.DecodeRune(s)
+		if r >= 0xa0 && (r != utf8.RuneError || n > 1) && strconv.IsPrint(r) {
+			b = append(b, s[:n]...)
+			s = s[n:]
+			continue
+		}
+		b = append(b, '\\', 'x', hexDigits[c>>4], hexDigits[c&15])
+		s = s[1:]
+	}
+	return b
+}

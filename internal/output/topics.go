@@ -1,0 +1,185 @@
+package output
+
+import "github.com/kdissect/kdissect/dissect"
+
+// topics shows topics and partitions with what was asked and answered about them.
+func (d *details) topics() {
+	if d.key() == keyMetadata {
+		d.topicCounts()
+		return
+	}
+	f := d.f
+	// An answer to an incremental fetch names only what has changed.
+	answersOnly := d.key() == keyFetch && d.x.State == dissect.Paired
+	shown, total, failed := 0, int64(f.partitionCount), 0
+	for i := range f.partitions {
+		p := &f.partitions[i]
+		if answersOnly && p.has&inResponse == 0 {
+			total--
+			continue
+		}
+		if d.full() {
+			if p.has&hasError != 0 {
+				failed++
+			}
+			continue
+		}
+		d.partition(p)
+		shown++
+	}
+	if answersOnly && total == 0 && len(f.errors) == 0 {
+		d.word("no news")
+	}
+	d.more(total-int64(shown), "")
+	if failed > 0 {
+		d.text(", ")
+		d.num(int64(failed))
+		d.text(" of them with errors")
+	}
+	d.bareTopics()
+}
+
+// bareTopics shows the topics that have no entries for partitions.
+func (d *details) bareTopics() {
+	f := d.f
+	more := int64(f.moreTopics)
+	for i := range f.topic {
+		t := &f.topic[i]
+		if t.Partitions() > 0 {
+			continue
+		}
+		if d.full() {
+			more++
+			continue
+		}
+		d.word("")
+		d.topicName(t)
+		d.topicError(t)
+	}
+	d.more(more, "")
+}
+
+// topicCounts shows topics with the number of their partitions.
+func (d *details) topicCounts() {
+	f := d.f
+	more := int64(f.moreTopics)
+	for i := range f.topic {
+		if d.full() {
+			more++
+			continue
+		}
+		t := &f.topic[i]
+		d.word("")
+		d.topicName(t)
+		if n := t.Partitions(); n > 0 {
+			d.text(" (")
+			d.count(int64(n), " partition")
+			d.text(")")
+		}
+		d.topicError(t)
+	}
+	if len(f.topic) == 0 {
+		d.word("no topics")
+	}
+	d.more(more, " topics")
+}
+
+func (d *details) topicError(t *Topic) {
+	if t.Error != 0 {
+		d.text(" ")
+		d.b = appendError(d.b, d.f, t.Error)
+	}
+}
+
+// topicName shows a topic's name, or its id where the capture has no name for it.
+func (d *details) topicName(t *Topic) {
+	if t.Name != nil {
+		d.b = appendVisible(d.b, t.Name)
+		return
+	}
+	if name := d.f.resolve(d.x, t.ID); name != "" {
+		d.text(name)
+		return
+	}
+	d.b = appendUUID(d.b, t.ID[:])
+}
+
+// partition shows an entry: topic[index], offset, records and bytes, high watermark, error. The
+// topic is left out where it is that of the entry before.
+func (d *details) partition(p *Partition) {
+	bare := p.has&^inEither == 0
+	if p.Topic == d.topic && d.listed && bare {
+		d.b[len(d.b)-1] = ','
+		d.num(int64(p.Index))
+		d.text("]")
+		return
+	}
+	if p.Topic != d.topic {
+		d.word("")
+		if p.Topic >= 0 && int(p.Topic) < len(d.f.topic) {
+			d.topicName(&d.f.topic[p.Topic])
+		}
+	} else {
+		d.text(" ")
+	}
+	d.topic, d.listed = p.Topic, bare
+	d.text("[")
+	d.num(int64(p.Index))
+	d.text("]")
+	if p.has&hasError != 0 && p.Error != 0 {
+		d.text(" ")
+		d.b = appendError(d.b, d.f, p.Error)
+	}
+	d.offsets(p)
+}
+
+func (d *details) offsets(p *Partition) {
+	failed := p.has&hasError != 0 && p.Error != 0
+	r := &p.Records
+	if p.has&hasTarget != 0 {
+		d.target(p.Target)
+	}
+	switch {
+	case failed && p.has&hasAsked != 0:
+		d.at(p.Asked)
+	case failed:
+	case p.has&hasRecords != 0 && p.has&inResponse != 0 && d.key() != keyProduce && r.Batches > 0:
+		d.at(r.FirstOffset)
+	case p.has&hasOffset != 0 && p.Offset >= 0:
+		d.at(p.Offset)
+	case p.has&hasAsked != 0:
+		d.at(p.Asked)
+	}
+	if p.has&hasRecords != 0 {
+		d.text(" +")
+		d.num(r.Records)
+		if r.Wrapped > 0 { // their records are counted inside
+			d.text(" or more")
+		}
+		if r.Bytes > 0 {
+			d.text(" ")
+			d.b = appendSize(d.b, int64(r.Bytes))
+		}
+	}
+	if p.has&hasHighWatermark != 0 && !failed {
+		d.text(" hw ")
+		d.num(p.HighWatermark)
+	}
+}
+
+// target shows what a ListOffsets request looks for: a word such as latest, or a time.
+func (d *details) target(t int64) {
+	d.text(" ")
+	if d.f.targetNames != nil {
+		if name := d.f.targetNames.Name(t); name != "" {
+			d.text(name)
+			return
+		}
+	}
+	d.num(t)
+}
+
+func (d *details) at(offset int64) {
+	d.text(" @")
+	d.num(offset)
+}

@@ -1,0 +1,151 @@
+package output
+
+import (
+	"io"
+	"strconv"
+
+	"github.com/kdissect/kdissect/dissect"
+	"github.com/kdissect/kdissect/dissect/schema"
+	"github.com/kdissect/kdissect/tree"
+)
+
+// Tree writes exchanges as a line about each and the annotated trees of its frames.
+type Tree struct {
+	opt     Options
+	out     lines
+	summary *Summary
+	builder tree.Builder
+	text    tree.Text
+	grid    tree.Grid
+	walk    func(*dissect.Frame, tree.Sink)
+	x       *dissect.Exchange
+}
+
+// NewTree returns a writer of trees.
+func NewTree(w io.Writer, opt Options) *Tree {
+	opt.decoder() // shared with the summary
+	t := &Tree{
+		opt: opt, out: lines{w: w, live: opt.Live}, summary: NewSummary(nil, opt),
+		text: tree.Text{Full: opt.Full, Secrets: opt.ShowSecrets, Color: opt.Color},
+		grid: tree.Grid{Secrets: opt.ShowSecrets, Color: opt.Color},
+	}
+	t.walk = func(f *dissect.Frame, s tree.Sink) { walkFrame(opt.Decoder, f, s) }
+	t.text.UUIDName = func(d *tree.Desc, id []byte) string {
+		if schema.Role(d.Role) != schema.RoleTopicID || len(id) != 16 {
+			return ""
+		}
+		return topicName(t.x, [16]byte(id))
+	}
+	return t
+}
+
+// Exchange writes the heading and the trees of x. It returns the writer's first error.
+func (t *Tree) Exchange(x *dissect.Exchange) error {
+	return t.out.done(t.Append(t.out.buf, x))
+}
+
+// Flush sends on what was gathered.
+func (t *Tree) Flush() error { return t.out.Flush() }
+
+// Append appends the heading and the trees of x, and an empty line.
+func (t *Tree) Append(b []byte, x *dissect.Exchange) []byte {
+	t.x = x
+	b = append(b, '#')
+	b = strconv.AppendInt(b, x.Number, 10)
+	b = append(b, ' ', ' ')
+	b = t.summary.appendHeading(b, x)
+	for i := range x.Issues {
+		b = t.appendIssue(b, &x.Issues[i])
+	}
+	if x.Request != nil {
+		b = t.appendFrame(b, "request", x.Request, holdsSecrets(x.Request.APIKey))
+	}
+	if x.Response != nil {
+		hide := x.Request == nil || holdsSecrets(x.Request.APIKey)
+		b = t.appendFrame(b, "response", x.Response, hide)
+	}
+	t.x = nil
+	return append(b, '\n')
+}
+
+func (t *Tree) appendIssue(b []byte, i *tree.Issue) []byte {
+	b = append(b, "!! "...)
+	b = append(b, i.Code...)
+	b = append(b, ": "...)
+	b = append(b, i.Text...)
+	return append(b, '\n')
+}
+
+// appendFrame appends the tree of a frame, and around it what was asked for.
+func (t *Tree) appendFrame(b []byte, side string, f *dissect.Frame, hide bool) []byte {
+	for i := range f.Issues {
+		b = t.appendIssue(b, &f.Issues[i])
+	}
+	if t.opt.Packets {
+		b = appendPackets(b, side, f)
+	}
+	t.builder.Reset(f.Bytes)
+	var sink tree.Sink = &t.builder
+	if hide || f.Kind == dissect.TokenFrame {
+		sink = maskRests{sink}
+	}
+	t.walk(f, sink)
+	b = t.text.Append(b, t.builder.Tree())
+	if t.opt.Hex {
+		b = t.grid.Append(b, t.builder.Tree())
+	}
+	return b
+}
+
+// appendPackets appends a line that says which packets carried which bytes of a frame.
+func appendPackets(b []byte, side string, f *dissect.Frame) []byte {
+	b = append(b, side...)
+	b = append(b, " in"...)
+	end := int32(len(f.Bytes))
+	if len(f.Packets) == 0 {
+		b = append(b, " packets "...)
+		b = strconv.AppendInt(b, f.FirstPacket, 10)
+		b = append(b, '-')
+		b = strconv.AppendInt(b, f.LastPacket, 10)
+	}
+	for i, m := range f.Packets {
+		to := end
+		if i+1 < len(f.Packets) {
+			to = min(end, f.Packets[i+1].Off)
+		}
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, " packet "...)
+		b = strconv.AppendInt(b, m.Packet, 10)
+		b = append(b, " [0x"...)
+		b = appendOffset(b, m.Off)
+		b = append(b, ", "...)
+		b = strconv.AppendInt(b, int64(max(0, to-m.Off)), 10)
+		b = append(b, "B]"...)
+	}
+	return append(b, '\n')
+}
+
+// appendOffset appends an offset in hex with at least four digits.
+func appendOffset(b []byte, off int32) []byte {
+	for limit := int32(0x1000); off < limit && limit > 1; limit >>= 4 {
+		b = append(b, '0')
+	}
+	return strconv.AppendUint(b, uint64(off), 16)
+}
+
+// maskRests is a sink that makes bytes without a layout secret, in frames in which they may be
+// a password or a token.
+type maskRests struct{ tree.Sink }
+
+// Leaf passes e on.
+func (m maskRests) Leaf(e tree.Event) {
+	if e.Desc.Kind == tree.KindRest && !e.Desc.Secret {
+		e.Desc = hiddenRest
+	}
+	m.Sink.Leaf(e)
+}
+
+var hiddenRest = &tree.Desc{Name: "undecoded", Type: "bytes", Kind: tree.KindRest, Secret: true,
+	About: "bytes that may hold a password or a token"}
