@@ -77,6 +77,26 @@ const (
 	RoleSessionID
 	RoleSessionEpoch
 	RolePrincipal
+	RoleProducerEpoch
+	RoleGenerationID // of a classic group
+	RoleMemberEpoch  // of a member of a group of the newer kinds
+	RoleGroupInstanceID
+	RoleLeaderID
+	RoleLeaderEpoch
+	RoleReplicaID
+	RoleControllerID
+	RoleClusterID
+	RoleLogStartOffset
+	RoleLastStableOffset
+	RoleIsolationLevel
+	RoleResourceType
+	RoleProtocolType
+	RoleTimestamp
+	RoleRecords
+	RoleAPIKey
+	RoleAPIVersion
+	RoleCorrelationID
+	RoleClientID
 )
 
 // Plan is the layout of one message at one version, compiled once and read by many.
@@ -88,8 +108,8 @@ type Plan struct {
 	HeaderVersion int16 // of the frame's header; -1 for data
 	Flexible      bool
 	Older         string     // the last release that had this layout, where a newer one replaced it under the same version; else ""
-	Desc          *tree.Desc // of the whole frame (KindMessage)
-	Body          *tree.Desc // of the body (KindStruct)
+	Desc          *tree.Desc // of the whole frame (KindMessage); of a header, the same as Body
+	Body          *tree.Desc // of the body (KindStruct); of a header, its group (KindGroup)
 	Root          *Struct
 }
 
@@ -113,11 +133,13 @@ type Field struct {
 	Nullable bool
 	Tag      int32 // -1 where untagged
 	// TagDesc describes the group of a tagged field: its tag, its size and its value.
-	TagDesc   *tree.Desc
-	Struct    *Struct    // of an OpStruct
-	Elem      *Field     // of an OpArray; never nullable, its Desc names the element type
-	Length    *tree.Desc // the length leaf of an OpArray and an OpRecords
-	Marker    *tree.Desc // the leaf before a nullable struct
+	TagDesc *tree.Desc
+	Struct  *Struct    // of an OpStruct
+	Elem    *Field     // of an OpArray; never nullable, its Desc names the element type
+	Length  *tree.Desc // the length leaf of an OpArray and an OpRecords
+	// Marker is the leaf before a nullable struct. Its Kind tells the form: KindInt8 is -1 for
+	// null, else 1; KindUvarint, inside a tagged field, is 0 for null, else 1.
+	Marker    *tree.Desc
 	MinSize   int
 	FixedSize int   // -1 where it varies
 	Zero      Value // the schema's default, which tagged fields leave out when equal
