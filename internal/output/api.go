@@ -27,10 +27,10 @@ func apiOf(o *Options, f *dissect.Frame) *schema.API {
 }
 
 // holdsSecrets reports whether bodies of an API can hold passwords or tokens, so that their bytes
-// are not shown where the layout is unknown.
+// are not shown where the layout is unknown. Where the key is not known (-1), they may.
 func holdsSecrets(key int16) bool {
 	switch key {
-	case keySaslAuthenticate, keyAlterUserScram, keyEnvelope:
+	case -1, keySaslAuthenticate, keyAlterUserScram, keyEnvelope:
 		return true
 	}
 	return key >= keyCreateDelegationToken && key <= keyDescribeDelegationToken

@@ -70,9 +70,9 @@ func (j *JSON) Append(b []byte, x *dissect.Exchange) []byte {
 	return append(b, '}', '\n')
 }
 
-// appendHeader appends the request's header, or null where there is none.
+// appendHeader appends the request's header, or null where there is none or it is cut.
 func (j *JSON) appendHeader(b []byte, f *dissect.Frame) []byte {
-	if f == nil || f.Kind != dissect.KafkaFrame {
+	if f == nil || f.Kind != dissect.KafkaFrame || f.APIKey < 0 && f.Version < 0 {
 		return append(b, "null"...)
 	}
 	b = append(b, `{"requestApiKey":`...)

@@ -14,8 +14,9 @@ func walkFrame(d *walk.Decoder, f *dissect.Frame, s tree.Sink) {
 
 // topicName returns the name that the capture has shown for a topic id, or "".
 func topicName(x *dissect.Exchange, id [16]byte) string {
-	if r, ok := any(x).(interface{ TopicName([16]byte) string }); ok {
-		return r.TopicName(id)
+	if r, ok := any(x).(interface{ TopicName([16]byte) (string, bool) }); ok {
+		name, _ := r.TopicName(id)
+		return name
 	}
 	return ""
 }
