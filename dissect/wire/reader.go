@@ -249,3 +249,13 @@ func (r *Reader) Count(n int64, minSize int, off int) int {
 	}
 	return int(n)
 }
+
+// UvarintLen returns the bytes that an unsigned varint takes in its shortest form.
+func UvarintLen(v uint32) int {
+	n := 1
+	for v >= 0x80 {
+		v >>= 7
+		n++
+	}
+	return n
+}
