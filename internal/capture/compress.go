@@ -30,7 +30,7 @@ func decompressed(src io.Reader, maxWindow int) (io.Reader, func(), error) {
 		}
 		return z, nothing, nil
 	case "zstd":
-		z, err := zstd.NewReader(whole, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(uint64(maxWindow)))
+		z, err := zstd.NewReader(&byteReader{src: whole}, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(uint64(maxWindow)))
 		if err != nil {
 			return nil, nil, fmt.Errorf("zstd: %w", err)
 		}
@@ -75,7 +75,7 @@ func (p *prefixed) Read(b []byte) (int, error) {
 	return p.rest.Read(b)
 }
 
-// byteReader buffers src for a decompressor that reads byte by byte.
+// byteReader buffers src for a decompressor that reads it in small pieces.
 type byteReader struct {
 	src  io.Reader
 	buf  [64 << 10]byte

@@ -71,9 +71,14 @@ func (f *defragmenter) recycle() {
 // fragment takes in the fragment at c. Where it completes its datagram, c goes on in that.
 func (d *Decoder) fragment(c *cursor, p *Packet, key fragmentKey, fr fragment) (layer, Verdict) {
 	f := &d.frags
-	sent := c.sent()
-	end := fr.off + sent
-	if sent == 0 || end > maxDatagram || (!fr.last && sent%fragmentUnit != 0) {
+	if odd := c.sent() % fragmentUnit; odd != 0 && !fr.last {
+		if key.six {
+			return layerNone, Malformed
+		}
+		c.limit(c.sent() - odd) // as receivers do for IPv4
+	}
+	end := fr.off + c.sent()
+	if c.sent() == 0 || end > maxDatagram {
 		return layerNone, Malformed
 	}
 	f.expire(c.time)
