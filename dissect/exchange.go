@@ -3,6 +3,7 @@ package dissect
 import (
 	"time"
 
+	"github.com/kdissect/kdissect/dissect/frame"
 	"github.com/kdissect/kdissect/dissect/schema"
 	"github.com/kdissect/kdissect/reassembly"
 	"github.com/kdissect/kdissect/tree"
@@ -59,10 +60,11 @@ type Frame struct {
 	Size   int32  // as sent: bytes behind the prefix
 	Offset int64  // of the first byte in the stream of its direction
 
-	APIKey        int16
+	APIKey        int16 // -1 for a token, and where it is not known
 	Version       int16 // of the request; the answer's body may differ, see Plan
 	CorrelationID int32
 	ClientID      []byte       // of a request; nil is null
+	Header        *schema.Plan // of the header; nil where not even its layout is known
 	Plan          *schema.Plan // of the body; nil where key or version are unknown
 
 	FirstPacket, LastPacket int64
@@ -86,7 +88,12 @@ type Exchange struct {
 	// Overtook is set where the response came before that of an earlier request.
 	Overtook bool
 	Issues   []tree.Issue // about the exchange as a whole
+
+	facts *Facts
 }
+
+// TopicName returns the name of a topic id, as far as the capture has shown it.
+func (x *Exchange) TopicName(id [16]byte) (string, bool) { return x.facts.TopicName(id) }
 
 // Connection is what the dissector knows of one TCP connection.
 type Connection struct {
@@ -98,8 +105,28 @@ type Connection struct {
 	SoftwareVersion string
 	Principal       string
 	Exchanges       int64
-	Gaps            []DirGap // the first few of both directions
+	Gaps            []DirGap  // the first few of both directions
+	Skips           []DirSkip // the first few of both directions
+	Counts          [2]Counts // by direction, of a Kafka connection
 	Issues          []tree.Issue
+}
+
+// Counts accounts for the captured bytes of one direction: each is in a frame or skipped, and
+// those of a connection that is not Kafka are neither.
+type Counts struct {
+	Frames       int64 // whole ones
+	FrameBytes   int64
+	Incomplete   int64 // frames that lack bytes
+	PartialBytes int64 // the bytes of these that are given
+	Skips        int64
+	Skipped      int64 // bytes
+	Limited      int64 // bytes given up by a limit
+}
+
+// DirSkip is a run of captured bytes that belong to no frame, with its direction.
+type DirSkip struct {
+	Dir reassembly.Dir
+	frame.Skip
 }
 
 // DirGap is a gap with its direction.

@@ -36,13 +36,22 @@ type Splitter struct {
 	frame  Frame
 }
 
-// Init prepares s for a stream. With synced the first byte begins a frame, provided that the
-// judge does not object; else the first frame is searched.
-func (s *Splitter) Init(j Judge, sink Sink, pool *Pool, l Limits, synced bool) {
-	*s = Splitter{judge: j, sink: sink, pool: pool, limits: l.WithDefaults(), marks: s.marks[:0]}
-	s.verify = synced
-	if !synced {
-		s.lose(0)
+// Start says what is known of a stream's first byte.
+type Start uint8
+
+// Starts.
+const (
+	InStep Start = iota // it begins a frame
+	Verify              // it does if the judge does not object, else a frame is searched
+	Search              // a frame is searched
+)
+
+// Init prepares s for a stream from offset off on.
+func (s *Splitter) Init(j Judge, sink Sink, pool *Pool, l Limits, off int64, start Start) {
+	*s = Splitter{judge: j, sink: sink, pool: pool, limits: l.WithDefaults(), marks: s.marks[:0], off: off}
+	s.verify = start == Verify
+	if start == Search {
+		s.lose(off)
 	}
 }
 

@@ -95,7 +95,11 @@ func run(t *testing.T, data []byte, pieces []piece, synced bool, l Limits, j Jud
 	out := &log{t: t, data: data}
 	pool := NewPool(0)
 	var s Splitter
-	s.Init(j, out, pool, l, synced)
+	start := Search
+	if synced {
+		start = Verify
+	}
+	s.Init(j, out, pool, l, 0, start)
 	packet := int64(0)
 	for _, p := range pieces {
 		if p.b == nil {
@@ -248,7 +252,7 @@ func TestPoolLimitNamesWhatIsGivenUp(t *testing.T) {
 	pool := NewPool(2048)
 	out := &log{t: t}
 	var s Splitter
-	s.Init(toy{}, out, pool, Limits{}, true)
+	s.Init(toy{}, out, pool, Limits{}, 0, InStep)
 	a := toyFrame(make([]byte, 9000))
 	for off := 0; off < len(a); off += 700 {
 		s.Chunk(int64(off), a[off:min(off+700, len(a))], 1, 1)
@@ -261,7 +265,7 @@ func TestPoolLimitNamesWhatIsGivenUp(t *testing.T) {
 func TestInStepAllocatesNothing(t *testing.T) {
 	a := toyFrame(make([]byte, 3000))
 	var s Splitter
-	s.Init(toy{}, discard{}, NewPool(0), Limits{}, true)
+	s.Init(toy{}, discard{}, NewPool(0), Limits{}, 0, InStep)
 	off := int64(0)
 	assert.Zero(t, testing.AllocsPerRun(200, func() {
 		for _, part := range [][]byte{a, a[:1000], a[1000:]} {

@@ -1,0 +1,171 @@
+package dissect
+
+import (
+	"fmt"
+
+	"github.com/kdissect/kdissect/dissect/frame"
+	"github.com/kdissect/kdissect/dissect/pair"
+	"github.com/kdissect/kdissect/reassembly"
+	"github.com/kdissect/kdissect/tree"
+)
+
+// phase is how far a connection is understood.
+type phase uint8
+
+const (
+	detecting phase = iota
+	speaking        // Kafka
+	ignored
+)
+
+// conn is a connection and what it takes to follow it.
+type conn struct {
+	Connection
+	d     *Dissector
+	phase phase
+	probe *probe // while detecting
+	*session
+
+	packet, time int64 // of the event that is handled
+	finished     [2]int64
+	why          reassembly.End
+}
+
+// session is the state of a connection that speaks Kafka.
+type session struct {
+	requests  requests
+	responses responses
+	flight    pair.Table[*exchange]
+	late      []*exchange // responses whose request may still be delivered
+	sasl      sasl
+
+	inFlightBytes int64
+	lastID        int32 // correlation id of the last request
+	anyRequest    bool
+	responsesOnly bool
+}
+
+// requests is the client's direction.
+type requests struct {
+	frame.Splitter
+	c *conn
+}
+
+// responses is the broker's direction.
+type responses struct {
+	frame.Splitter
+	c *conn
+}
+
+func (c *conn) client() reassembly.Dir { return c.Broker.Other() }
+
+func (c *conn) splitter(d reassembly.Dir) *frame.Splitter {
+	if d == c.Broker {
+		return &c.responses.Splitter
+	}
+	return &c.requests.Splitter
+}
+
+func (c *conn) chunk(d reassembly.Dir, off int64, b []byte, packet, time int64) {
+	if len(c.late) > 0 {
+		c.expireLate(packet - c.d.limits.LatePackets)
+	}
+	c.splitter(d).Chunk(off, b, packet, time)
+}
+
+func (c *conn) gap(d reassembly.Dir, g reassembly.Gap) {
+	if d == c.Broker {
+		c.flight.Doubt()
+	}
+	c.splitter(d).Gap(frame.Gap{Off: g.Off, Len: g.Len, Reason: uint8(g.Reason), Packet: g.Packet, Time: g.Time})
+}
+
+func (c *conn) finish(d reassembly.Dir, packet, time int64) {
+	c.finished[d] = packet
+	c.splitter(d).Finish(packet, time)
+}
+
+// overlap notes that a retransmission differs from the bytes that were kept.
+func (c *conn) overlap(d reassembly.Dir, n reassembly.Note) {
+	c.note(tree.Issue{
+		Severity: tree.Warning, Code: tree.CodeOverlap,
+		Text: fmt.Sprintf("%v: %d bytes at stream offset %d were sent again with other contents (packet %d); the first copy is shown", dirWord(c, d), n.Len, n.Off, n.Packet),
+	})
+}
+
+func dirWord(c *conn, d reassembly.Dir) string {
+	if d == c.Broker {
+		return "from the broker"
+	}
+	return "from the client"
+}
+
+// note lists an issue of the connection.
+func (c *conn) note(i tree.Issue) {
+	if len(c.Issues) < c.d.limits.Listed {
+		c.Issues = append(c.Issues, i)
+	}
+}
+
+// recovered turns a panic into an issue. The connection is left alone from there on, since its
+// state cannot be trusted.
+func (c *conn) recovered(packet int64) {
+	if r := recover(); r != nil {
+		c.phase = ignored
+		c.note(tree.Issue{Severity: tree.Error, Code: tree.CodeInternal, Text: fmt.Sprintf("fault of ours at packet %d: %v", packet, r)})
+	}
+}
+
+// skipped accounts for captured bytes that are part of no frame.
+func (c *conn) skipped(d reassembly.Dir, s frame.Skip) {
+	n := &c.Counts[d]
+	n.Skips++
+	n.Skipped += s.Len
+	skip := DirSkip{d, s}
+	if len(c.Skips) < c.d.limits.Listed {
+		c.Skips = append(c.Skips, skip)
+	}
+	if c.d.skips != nil {
+		c.d.skips.Skipped(&c.Connection, skip)
+	}
+}
+
+// counted accounts for the bytes of a frame.
+func (c *conn) counted(d reassembly.Dir, f *frame.Frame) {
+	n := &c.Counts[d]
+	if f.Whole() {
+		n.Frames++
+		n.FrameBytes += int64(len(f.Bytes))
+		return
+	}
+	n.Incomplete++
+	n.PartialBytes += int64(len(f.Bytes))
+	if f.Missing.Why == frame.OverLimit {
+		n.Limited += f.Missing.Len
+	}
+}
+
+// close ends the connection: what is unfinished is shown as it is.
+func (c *conn) close(why reassembly.End, packet, time int64) {
+	c.packet, c.time, c.why = packet, time, why
+	if c.d.opt.Recover {
+		defer c.recovered(packet)
+	}
+	if c.phase == detecting {
+		c.decideAtEnd()
+	}
+	if c.phase == speaking {
+		for _, d := range []reassembly.Dir{c.client(), c.Broker} {
+			if c.finished[d] == 0 {
+				c.splitter(d).Finish(packet, time)
+			}
+		}
+		c.expireLate(packet + 1)
+		c.flushToken()
+		c.flight.Flush(func(x *exchange) { c.unanswered(x, c.unansweredIssue(x.Request)) })
+		c.requests.Release()
+		c.responses.Release()
+	}
+	c.phase = ignored
+	c.session = nil
+}

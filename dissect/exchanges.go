@@ -1,0 +1,124 @@
+package dissect
+
+import (
+	"time"
+
+	"github.com/kdissect/kdissect/dissect/frame"
+)
+
+// headBytes is what is kept of a request whose bytes are too many to hold.
+const headBytes = 512
+
+// maxFree bounds the exchanges kept for reuse.
+const maxFree = 1024
+
+// exchange is an Exchange with the memory it needs, reused.
+type exchange struct {
+	Exchange
+	request, response Frame
+	buf               [2]*frame.Buffer // the bytes held of the request and of the response
+	head              []byte
+	requestMarks      []PacketMark
+	responseMarks     []PacketMark
+	held              int64 // bytes of the request, counted against the connection's limit
+	body              int   // offset of the request's body, 0 where unknown
+}
+
+func (d *Dissector) newExchange(c *conn) *exchange {
+	var x *exchange
+	if n := len(d.free); n > 0 {
+		x = d.free[n-1]
+		d.free = d.free[:n-1]
+	} else {
+		x = &exchange{}
+	}
+	x.Conn, x.facts = &c.Connection, d.facts
+	return x
+}
+
+// recycle takes x back once nobody looks at it any more.
+func (d *Dissector) recycle(x *exchange) {
+	for _, b := range x.buf {
+		d.pool.Put(b)
+	}
+	*x = exchange{
+		Exchange:     Exchange{Issues: x.Issues[:0]},
+		request:      Frame{Issues: x.request.Issues[:0]},
+		response:     Frame{Issues: x.response.Issues[:0]},
+		head:         x.head[:0],
+		requestMarks: x.requestMarks[:0], responseMarks: x.responseMarks[:0],
+	}
+	if len(d.free) < maxFree {
+		d.free = append(d.free, x)
+	}
+}
+
+// emit hands x to the handler, and takes it back.
+func (c *conn) emit(x *exchange) {
+	d := c.d
+	d.number++
+	c.Exchanges++
+	x.Number = d.number
+	if x.Request != nil && x.Response != nil {
+		x.Latency = time.Duration(x.Response.LastTime - x.Request.FirstTime)
+	}
+	d.handler.Exchange(&x.Exchange)
+	d.recycle(x)
+}
+
+// fill makes fr of f, whose bytes and marks it shares with f but for the marks, which go to marks.
+func fill(fr *Frame, f *frame.Frame, marks *[]PacketMark) {
+	fr.Kind, fr.Bytes, fr.Size, fr.Offset = KafkaFrame, f.Bytes, f.Size, f.Off
+	fr.APIKey, fr.Version = -1, -1
+	m := (*marks)[:0]
+	for _, k := range f.Marks {
+		m = append(m, PacketMark{k.Off, k.Packet})
+	}
+	*marks, fr.Packets = m, m
+	fr.FirstPacket, fr.FirstTime = f.Last, f.LastTime
+	if len(f.Marks) > 0 {
+		fr.FirstPacket, fr.FirstTime = f.Marks[0].Packet, f.Marks[0].Time
+	}
+	fr.LastPacket, fr.LastTime = f.Last, f.LastTime
+	if !f.Whole() {
+		// The packet that made a loss known is not one of the frame's.
+		if n := len(f.Marks); n > 0 && f.Missing.Why != frame.OverLimit {
+			fr.LastPacket, fr.LastTime = f.Marks[n-1].Packet, f.Marks[n-1].Time
+		}
+		fr.Issues = append(fr.Issues, missingIssue(f))
+	}
+}
+
+// hold makes fr keep its bytes behind the call that gave them, in x's slot i.
+func (c *conn) hold(x *exchange, i int, fr *Frame, f *frame.Frame) bool {
+	n := int64(len(fr.Bytes))
+	if c.inFlightBytes+n <= c.d.limits.InFlightBytes {
+		if f.Buf != nil {
+			x.buf[i], f.Buf = f.Buf, nil
+			c.count(x, n)
+			return true
+		}
+		if b, ok := c.d.pool.Append(nil, fr.Bytes); ok {
+			x.buf[i], fr.Bytes = b, b.B
+			c.count(x, n)
+			return true
+		}
+	}
+	x.head = append(x.head[:0], fr.Bytes[:min(len(fr.Bytes), headBytes)]...)
+	if len(fr.Bytes) > len(x.head) {
+		fr.Issues = append(fr.Issues, limitIssue(len(x.head), len(fr.Bytes)))
+	}
+	fr.Bytes = x.head
+	return false
+}
+
+func (c *conn) count(x *exchange, n int64) {
+	x.held += n
+	c.inFlightBytes += n
+}
+
+// release says that x is not in flight any more.
+func (c *conn) release(x *exchange) {
+	c.inFlightBytes -= x.held
+	x.held = 0
+}

@@ -1,0 +1,171 @@
+package dissect
+
+import (
+	"github.com/kdissect/kdissect/dissect/frame"
+	"github.com/kdissect/kdissect/dissect/schema"
+	"github.com/kdissect/kdissect/dissect/walk"
+)
+
+// layouts answers whether bytes fit what the catalogue says.
+type layouts struct {
+	catalogue *schema.Catalogue
+	decoder   walk.Decoder
+}
+
+// minRequest is the smallest size of a request: key, version and correlation id.
+const minRequest = 8
+
+// request judges bytes that may begin a request, by its size, its key and version, which must
+// be known, and its client id.
+func (l *layouts) request(b []byte) frame.Verdict {
+	if len(b) < keyOff {
+		return frame.More
+	}
+	size := int32At(b, 0)
+	if size < minRequest {
+		return frame.No
+	}
+	if len(b) < corrOff {
+		if len(b) >= versionOff && l.catalogue.API(int16At(b, keyOff)) == nil {
+			return frame.No
+		}
+		return frame.More
+	}
+	key, version := int16At(b, keyOff), int16At(b, versionOff)
+	p := l.catalogue.Plan(key, version, schema.Request)
+	if p == nil {
+		return frame.No
+	}
+	if p.HeaderVersion == 0 {
+		return frame.Strong
+	}
+	return clientID(b, size)
+}
+
+// loose judges like request, but lets unknown versions and keys pass when the client says its name.
+func (l *layouts) loose(b []byte) frame.Verdict {
+	if v := l.request(b); v != frame.No {
+		return v
+	}
+	if len(b) < corrOff {
+		return frame.No
+	}
+	size := int32At(b, 0)
+	key, version := int16At(b, keyOff), int16At(b, versionOff)
+	if size < minRequest+2 || size > 1<<20 || key < 0 || version < 0 || version > 1000 {
+		return frame.No
+	}
+	if len(b) < clientOff+2 {
+		return frame.More
+	}
+	if int16At(b, clientOff) <= 0 {
+		return frame.No
+	}
+	return clientID(b, size)
+}
+
+// clientID judges the client id of a request of the given size.
+func clientID(b []byte, size int32) frame.Verdict {
+	if size < minRequest+2 {
+		return frame.No
+	}
+	if len(b) < clientOff+2 {
+		return frame.More
+	}
+	n := int(int16At(b, clientOff))
+	if n < -1 || n > maxClientID || n > int(size)-minRequest-2 {
+		return frame.No
+	}
+	have := b[clientOff+2 : min(len(b), clientOff+2+max(n, 0))]
+	cut := len(have) < n
+	switch {
+	case !saneClientID(have, cut):
+		return frame.No
+	case cut:
+		return frame.More
+	}
+	return frame.Strong
+}
+
+// wholeRequest judges a whole request whose header passed: strong where its body decodes
+// exactly, weak where bytes are left over or the layout is unknown.
+func (l *layouts) wholeRequest(b []byte) frame.Verdict {
+	h := parseHeader(l.catalogue, b)
+	if !h.clientFits {
+		return frame.No
+	}
+	p := l.catalogue.Plan(h.key, h.version, schema.Request)
+	if p == nil {
+		return frame.Weak
+	}
+	if h.body == 0 {
+		return frame.No
+	}
+	return l.fit(b, h.body, p)
+}
+
+// wholeResponse judges a whole response to a request of the given key and version.
+func (l *layouts) wholeResponse(b []byte, key, version int16) frame.Verdict {
+	p := l.responsePlan(b, key, version)
+	if p == nil {
+		return frame.Weak
+	}
+	off := responseBody(b, p)
+	if off < 0 {
+		return frame.No
+	}
+	return l.fit(b, off, p)
+}
+
+// responsePlan returns the layout of the response b to a request, or nil. An ApiVersions
+// response with error 35 is of version 0, whatever was asked (KIP-511).
+func (l *layouts) responsePlan(b []byte, key, version int16) *schema.Plan {
+	if key == apiVersionsKey && version > 0 && len(b) >= 10 && int16At(b, 8) == unsupportedVersion {
+		return l.catalogue.Plan(key, 0, schema.Response)
+	}
+	return l.catalogue.Plan(key, version, schema.Response)
+}
+
+// responseBody returns the offset of the body of response b, or -1.
+func responseBody(b []byte, p *schema.Plan) int {
+	off := respCorrOff + 4
+	if len(b) < off {
+		return -1
+	}
+	if p.HeaderVersion >= 1 {
+		off = skipTags(b, off)
+	}
+	return off
+}
+
+// fit says how the body at off fits a layout, or an older one of the same version.
+func (l *layouts) fit(b []byte, off int, p *schema.Plan) frame.Verdict {
+	switch v := l.fits(b, off, p); {
+	case v == frame.Strong || p.API == nil:
+		return v
+	case l.older(b, off, p) != nil:
+		return frame.Strong
+	default:
+		return v
+	}
+}
+
+func (l *layouts) fits(b []byte, off int, p *schema.Plan) frame.Verdict {
+	switch r := l.decoder.Body(b, off, p, nil); {
+	case r.Failed:
+		return frame.No
+	case r.Contained || r.End < len(b):
+		return frame.Weak
+	}
+	return frame.Strong
+}
+
+// older returns the older layout of p's version that the body at off fits exactly, or nil.
+func (l *layouts) older(b []byte, off int, p *schema.Plan) *schema.Plan {
+	for _, o := range l.catalogue.Older(p.API.Key, p.Version, p.Direction) {
+		if l.fits(b, off, o) == frame.Strong {
+			return o
+		}
+	}
+	return nil
+}

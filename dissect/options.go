@@ -1,0 +1,71 @@
+package dissect
+
+import (
+	"net/netip"
+	"time"
+
+	"github.com/kdissect/kdissect/dissect/frame"
+	"github.com/kdissect/kdissect/dissect/schema"
+)
+
+// Options configure a Dissector.
+type Options struct {
+	Catalogue *schema.Catalogue // nil is schema.Default()
+	Handler   Handler
+	Limits    Limits
+
+	// Ports and Brokers name the brokers. Where any is given, only connections to them are
+	// looked at, and they give the direction.
+	Ports   []uint16
+	Brokers []netip.AddrPort
+
+	// Facts are what is known beforehand, such as those of a first pass over the same capture; nil is none.
+	Facts *Facts
+
+	// Recover makes a fault of ours in one frame an internal issue of its connection, instead
+	// of a panic.
+	Recover bool
+}
+
+// Limits bound what a Dissector holds. Zero fields mean the default.
+type Limits struct {
+	Frame frame.Limits
+
+	InFlight      int           // requests of a connection that wait for their response; default 1,000
+	InFlightBytes int64         // bytes of these, for each connection; default 64 MiB
+	MaxWait       time.Duration // for a response, in capture time; default 1 hour
+	Buffers       int64         // bytes of frames held in all; default 256 MiB
+	Detect        int64         // bytes of a connection held until its protocol is known; default 1 MiB
+	DetectTotal   int64         // bytes of a connection begun before the capture that are looked at in vain; default 16 MiB
+	Late          int           // responses of a connection kept for requests that are delivered late; default 64
+	LatePackets   int64         // packets of the capture for which these are kept; default 1,000
+	Topics        int           // topic ids remembered; default 100,000
+	Listed        int           // gaps, skips and issues listed for each connection; default 64
+}
+
+func (l Limits) withDefaults() Limits {
+	l.Frame = l.Frame.WithDefaults()
+	or := func(v *int, d int) {
+		if *v <= 0 {
+			*v = d
+		}
+	}
+	or64 := func(v *int64, d int64) {
+		if *v <= 0 {
+			*v = d
+		}
+	}
+	or(&l.InFlight, 1000)
+	or64(&l.InFlightBytes, 64<<20)
+	if l.MaxWait <= 0 {
+		l.MaxWait = time.Hour
+	}
+	or64(&l.Buffers, 256<<20)
+	or64(&l.Detect, 1<<20)
+	or64(&l.DetectTotal, 16<<20)
+	or(&l.Late, 64)
+	or64(&l.LatePackets, 1000)
+	or(&l.Topics, 100_000)
+	or(&l.Listed, 64)
+	return l
+}

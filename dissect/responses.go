@@ -1,0 +1,232 @@
+package dissect
+
+import (
+	"github.com/kdissect/kdissect/dissect/frame"
+	"github.com/kdissect/kdissect/dissect/schema"
+)
+
+// near is how far from the last request's a correlation id may be, for a response whose request
+// is not in flight to be believed for the time being.
+const near = 256
+
+// Size implements frame.Judge.
+func (r *responses) Size(n int32) bool {
+	return n >= 4 || n >= 0 && r.c.sasl.tokens
+}
+
+// Header implements frame.Judge: a response to a request in flight looks right; one to a
+// request that may have been lost may be one.
+func (r *responses) Header(prev, b []byte) frame.Verdict {
+	if len(b) < 4 {
+		return frame.More
+	}
+	if int32At(b, 0) < 4 {
+		return frame.No
+	}
+	if len(b) < 8 {
+		return frame.More
+	}
+	c := r.c
+	id := int32At(b, respCorrOff)
+	if c.responsesOnly {
+		return orphanHeader(prev, b)
+	}
+	if c.flight.Has(id) {
+		return frame.Strong
+	}
+	if prev != nil {
+		if step := int64(id) - int64(int32At(prev, respCorrOff)); step > 0 && step <= near {
+			return frame.Weak
+		}
+		return frame.No
+	}
+	if away := int64(id) - int64(c.lastID); c.anyRequest && away >= -near && away <= near {
+		return frame.Weak
+	}
+	return frame.No
+}
+
+// orphanHeader judges responses of which no request is captured: ids go up in small steps.
+func orphanHeader(prev, b []byte) frame.Verdict {
+	id := int32At(b, respCorrOff)
+	if id < 0 {
+		return frame.No
+	}
+	if prev != nil {
+		if step := int64(id) - int64(int32At(prev, respCorrOff)); step < 1 || step > 16 {
+			return frame.No
+		}
+	}
+	return frame.Weak
+}
+
+// Whole implements frame.Judge.
+func (r *responses) Whole(b []byte) frame.Verdict {
+	x, ok := r.c.flight.Get(int32At(b, respCorrOff))
+	if !ok {
+		return frame.Weak
+	}
+	return r.c.d.wholeResponse(b, x.request.APIKey, x.request.Version)
+}
+
+// Skip implements frame.Sink.
+func (r *responses) Skip(s frame.Skip) {
+	// The response that a request waits for may be among the bytes.
+	r.c.flight.Doubt()
+	r.c.skipped(r.c.Broker, s)
+}
+
+// Frame implements frame.Sink.
+func (r *responses) Frame(f *frame.Frame) {
+	c := r.c
+	c.counted(c.Broker, f)
+	if c.sasl.tokens {
+		c.brokerToken(f)
+		return
+	}
+	if len(f.Bytes) < respCorrOff+4 {
+		c.headless(f)
+		return
+	}
+	id := int32At(f.Bytes, respCorrOff)
+	x, overtook, ok := c.flight.Take(id)
+	if !ok {
+		c.orphan(f)
+		return
+	}
+	x.Overtook = overtook
+	fill(&x.response, f, &x.responseMarks)
+	x.response.CorrelationID = id
+	c.complete(x, f.Whole())
+}
+
+// join pairs request x with the response of r, which was delivered before it.
+func (c *conn) join(x, r *exchange) {
+	x.response, r.response = r.response, x.response
+	x.responseMarks, r.responseMarks = r.responseMarks, x.responseMarks
+	x.buf[1], r.buf[1] = r.buf[1], nil
+	c.complete(x, !x.response.Cut())
+	c.d.recycle(r)
+}
+
+// complete gives x, whose response has come.
+func (c *conn) complete(x *exchange, whole bool) {
+	d := c.d
+	c.release(x)
+	req, resp := &x.request, &x.response
+	x.Response = resp
+	resp.APIKey, resp.Version = req.APIKey, req.Version
+	resp.Plan = d.responsePlan(resp.Bytes, req.APIKey, req.Version)
+	layout := int16(0)
+	if resp.Plan != nil {
+		layout = resp.Plan.HeaderVersion
+	}
+	resp.Header = d.catalogue.Header(schema.Response, layout)
+	if p := resp.Plan; p != nil {
+		if p.Version != req.Version {
+			resp.Issues = append(resp.Issues, fallbackIssue(req.Version))
+		}
+		if whole {
+			c.learn(resp, responseBody(resp.Bytes, p))
+		}
+	} else {
+		i := unsupportedIssue(d.catalogue, req.APIKey, req.Version)
+		i.Span.Off, i.Span.Len = respCorrOff+4, 0
+		resp.Issues = append(resp.Issues, i)
+	}
+	if x.Overtook {
+		x.Issues = append(x.Issues, outOfOrderIssue())
+	}
+	x.State = Paired
+	if req.Cut() || resp.Cut() {
+		x.State = Interrupted
+	}
+	c.emit(x)
+}
+
+// learn takes from a whole response what the rest of the capture needs.
+func (c *conn) learn(resp *Frame, body int) {
+	d := c.d
+	if body < 0 {
+		return
+	}
+	d.useOlder(resp, body)
+	switch resp.APIKey {
+	case saslHandshakeKey:
+		if resp.Version == 0 && len(resp.Bytes) >= body+2 && int16At(resp.Bytes, body) == 0 {
+			c.sasl = sasl{tokens: true}
+		}
+	case metadataKey, describeTopicsKey, createTopicsKey:
+		d.names.facts, d.names.most = d.facts, d.limits.Topics
+		d.decoder.Body(resp.Bytes, body, resp.Plan, &d.names)
+	}
+}
+
+// orphan takes a response whose request is not in flight. The request may still be delivered,
+// since its direction waits behind holes; so the response is kept for a while.
+func (c *conn) orphan(f *frame.Frame) {
+	x := c.d.newExchange(c)
+	fr := &x.response
+	x.Response = fr
+	fill(fr, f, &x.responseMarks)
+	fr.CorrelationID = int32At(fr.Bytes, respCorrOff)
+	fr.Header = c.d.catalogue.Header(schema.Response, 0)
+	if c.responsesOnly {
+		c.giveOrphan(x)
+		return
+	}
+	if len(c.late) >= c.d.limits.Late {
+		c.expireLate(c.late[0].response.LastPacket + 1)
+	}
+	if !c.hold(x, 1, fr, f) {
+		c.giveOrphan(x)
+		return
+	}
+	c.late = append(c.late, x)
+}
+
+func (c *conn) giveOrphan(x *exchange) {
+	c.release(x)
+	x.State = Orphan
+	if x.response.Cut() {
+		x.State = Interrupted
+	}
+	x.Issues = append(x.Issues, orphanIssue(&x.response))
+	c.emit(x)
+}
+
+// headless gives a response whose bytes end before its correlation id.
+func (c *conn) headless(f *frame.Frame) {
+	x := c.d.newExchange(c)
+	fr := &x.response
+	x.Response = fr
+	fill(fr, f, &x.responseMarks)
+	fr.Header = c.d.catalogue.Header(schema.Response, 0)
+	x.State = Interrupted
+	x.Issues = append(x.Issues, headlessIssue(fr))
+	c.emit(x)
+}
+
+// takeLate removes the response with this id that was captured behind packet, or returns nil.
+func (c *conn) takeLate(id int32, packet int64) *exchange {
+	for i, r := range c.late {
+		if r.response.CorrelationID == id && r.response.FirstPacket >= packet {
+			c.late = append(c.late[:i], c.late[i+1:]...)
+			c.release(r)
+			return r
+		}
+	}
+	return nil
+}
+
+// expireLate gives the kept responses that ended before packet as orphans.
+func (c *conn) expireLate(packet int64) {
+	n := 0
+	for n < len(c.late) && c.late[n].response.LastPacket < packet {
+		c.giveOrphan(c.late[n])
+		n++
+	}
+	if n > 0 {
+		c.late = append(c.late[:0], c.late[n:]...)
+	}
+}

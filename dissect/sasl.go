@@ -1,0 +1,104 @@
+package dissect
+
+import (
+	"fmt"
+
+	"github.com/kdissect/kdissect/dissect/frame"
+	"github.com/kdissect/kdissect/tree"
+)
+
+// sasl follows the exchange of bare tokens behind SaslHandshake v0, or of GSSAPI tokens
+// without any handshake.
+type sasl struct {
+	tokens   bool      // both directions carry int32 size and token
+	answered bool      // the broker has sent one
+	waiting  *exchange // the client's token that the broker has not answered
+}
+
+// isToken reports whether a frame of the client is a token. The exchange of tokens ends with
+// the first frame that has a valid request header behind the broker's last token.
+func (c *conn) isToken(b []byte, size int) bool {
+	if !c.sasl.tokens {
+		if !c.anyRequest && gssapiToken(b, size) {
+			c.sasl = sasl{tokens: true}
+			return true
+		}
+		return false
+	}
+	if size < minRequest || c.d.request(b) != frame.Strong {
+		return true
+	}
+	whole := frame.Weak
+	if len(b) == 4+size {
+		whole = c.d.wholeRequest(b)
+	}
+	if whole == frame.Strong || whole == frame.Weak && c.sasl.answered && c.sasl.waiting == nil {
+		c.flushToken()
+		c.sasl = sasl{}
+		return false
+	}
+	return true
+}
+
+// gssapiToken reports whether a frame holds an initial GSSAPI token: the tag APPLICATION 0 and
+// a DER length that covers the rest (RFC 2743, section 3.1).
+func gssapiToken(b []byte, size int) bool {
+	if size < 4 || len(b) < 8 || b[4] != 0x60 {
+		return false
+	}
+	switch n := b[5]; {
+	case n < 0x80:
+		return size == 2+int(n)
+	case n == 0x81:
+		return size == 3+int(b[6])
+	case n == 0x82:
+		return size == 4+int(b[6])<<8+int(b[7])
+	case n == 0x83 && len(b) >= 9:
+		return size == 5+int(b[6])<<16+int(b[7])<<8+int(b[8])
+	}
+	return false
+}
+
+func (c *conn) clientToken(f *frame.Frame) {
+	c.flushToken()
+	x := c.d.newExchange(c)
+	x.Request = &x.request
+	fill(x.Request, f, &x.requestMarks)
+	x.Request.Kind = TokenFrame
+	c.hold(x, 0, x.Request, f)
+	c.sasl.waiting = x
+}
+
+func (c *conn) brokerToken(f *frame.Frame) {
+	c.sasl.answered = true
+	x := c.sasl.waiting
+	c.sasl.waiting = nil
+	if x == nil {
+		x = c.d.newExchange(c)
+		x.State = Orphan
+	}
+	c.release(x)
+	x.Response = &x.response
+	fill(x.Response, f, &x.responseMarks)
+	x.Response.Kind = TokenFrame
+	switch {
+	case !f.Whole() || x.Request != nil && x.Request.Cut():
+		x.State = Interrupted
+	case x.Request == nil:
+		x.Issues = append(x.Issues, orphanTokenIssue(x.Response))
+	}
+	c.emit(x)
+}
+
+// flushToken gives a token that the broker did not answer.
+func (c *conn) flushToken() {
+	x := c.sasl.waiting
+	if x == nil {
+		return
+	}
+	c.sasl.waiting = nil
+	c.unanswered(x, tree.Issue{
+		Severity: tree.Info, Code: tree.CodeUnanswered,
+		Text: fmt.Sprintf("no token of the broker answers this one (packets %d-%d)", x.Request.FirstPacket, x.Request.LastPacket),
+	})
+}

@@ -1,0 +1,47 @@
+package dissect
+
+import (
+	"github.com/kdissect/kdissect/dissect/walk"
+	"github.com/kdissect/kdissect/tree"
+)
+
+// Descriptions of a token frame.
+var (
+	tokenMessage = tree.Desc{Name: "SaslToken", Type: "message", Kind: tree.KindMessage}
+	tokenSize    = tree.Desc{Name: "size", Type: "int32", Kind: tree.KindInt32, About: "number of bytes that follow"}
+	tokenBytes   = tree.Desc{Name: "token", Type: "bytes", Kind: tree.KindBytes, Secret: true, About: "SASL token, as the mechanism defines it"}
+	tokenCut     = tree.Desc{Name: "undecoded", Type: "bytes", Kind: tree.KindRest, About: "bytes that were not decoded"}
+)
+
+// Walk gives the events of f, which tile its captured bytes. Issues that lie in f.Issues are
+// not among them.
+func (f *Frame) Walk(d *walk.Decoder, sink tree.Sink) {
+	if f.Kind == TokenFrame {
+		f.walkToken(sink)
+		return
+	}
+	d.Frame(f.Bytes, f.Size, f.Header, f.Plan, sink)
+}
+
+func (f *Frame) walkToken(sink tree.Sink) {
+	whole := tree.Event{Desc: &tokenMessage, Span: tree.Span{Len: 4 + f.Size}, Aux: -1}
+	if sink.Begin(whole) {
+		switch n := int32(len(f.Bytes)); {
+		case n < 4:
+			if n > 0 {
+				sink.Leaf(tree.Event{Desc: &tokenCut, Span: tree.Span{Len: n}, Value: tree.Value{Bytes: f.Bytes}, Flags: tree.FlagStructural})
+			}
+		default:
+			sink.Leaf(tree.Event{Desc: &tokenSize, Span: tree.Span{Len: 4}, Value: tree.Value{Num: int64(f.Size)}})
+			if n == 4 {
+				break
+			}
+			e := tree.Event{Desc: &tokenBytes, Span: tree.Span{Off: 4, Len: n - 4}, Value: tree.Value{Bytes: f.Bytes[4:]}}
+			if f.Cut() {
+				e.Flags = tree.FlagCut
+			}
+			sink.Leaf(e)
+		}
+	}
+	sink.End(whole)
+}
