@@ -88,12 +88,16 @@ func (k *compiler) field(structName string, def *FieldDef, member int32) Field {
 		f.Tag = def.Tag
 	}
 	f.Zero, _ = parseDefault(def) // checked where the definition was read
-	if f.Zero.Null && !f.Nullable {
-		f.Zero = Value{}
+	text := def.Default
+	if f.Zero.Null && !f.Nullable { // in this version, as if there were no default
+		f.Zero, text = Value{}, ""
+		if def.Type == "uuid" {
+			f.Zero.Str = zeroUUID
+		}
 	}
 	f.Desc = &tree.Desc{
 		Name: def.Name, Key: jsonKey(def.Name), Type: def.Type,
-		About: k.cat.about(k.m, structName, def), Nullable: f.Nullable, Default: def.Default, Order: member,
+		About: k.cat.about(k.m, structName, def), Nullable: f.Nullable, Default: text, Order: member,
 	}
 	if k.header {
 		k.headerField(&f)
