@@ -35,3 +35,9 @@ func holdsSecrets(key int16) bool {
 	}
 	return key >= keyCreateDelegationToken && key <= keyDescribeDelegationToken
 }
+
+// topicName returns the name that the capture has shown for a topic id, or "".
+func topicName(x *dissect.Exchange, id [16]byte) string {
+	name, _ := x.TopicName(id)
+	return name
+}

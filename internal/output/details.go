@@ -25,6 +25,7 @@ const noTopic = -2
 
 func (d *details) write() {
 	d.topic = noTopic
+	d.errors()
 	d.halves()
 	f := d.f
 	if f.throttle > 0 {
@@ -32,7 +33,6 @@ func (d *details) write() {
 		d.num(f.throttle)
 		d.text(" ms")
 	}
-	d.errors()
 	d.client()
 	d.session()
 	d.list("group ", &f.groups)
@@ -130,7 +130,7 @@ func (d *details) errors() {
 	if len(list) == 0 {
 		return
 	}
-	if list[0].Count > 1 {
+	if list[0].Count > 1 { // the state names it
 		d.text(" x")
 		d.num(int64(list[0].Count))
 	}

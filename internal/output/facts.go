@@ -166,7 +166,7 @@ type factLevel struct {
 func NewFacts(opt Options) *Facts {
 	f := &Facts{opt: opt, dull: map[*tree.Desc]bool{}, seen: map[*schema.Plan]bool{}}
 	d := f.opt.decoder()
-	f.walk = func(fr *dissect.Frame, s tree.Sink) { walkFrame(d, fr, s) }
+	f.walk = func(fr *dissect.Frame, s tree.Sink) { fr.Walk(d, s) }
 	f.resolve = topicName
 	return f
 }

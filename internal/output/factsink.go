@@ -109,22 +109,29 @@ func (f *Facts) Leaf(e tree.Event) {
 	}
 }
 
-// single notes a fact that is not a topic's or a partition's.
+// single notes a fact that is not a topic's or a partition's. Numbers of members and producers
+// that a list describes are not of whom the exchange is about.
 func (f *Facts) single(e *tree.Event, n int64, b []byte) {
+	outer := len(f.levels) == 1
 	switch schema.Role(e.Desc.Role) {
 	case schema.RoleGroupID:
 		f.groups.add(b)
 	case schema.RoleMemberID:
-		// Members of a list that describes them are not whom the exchange is about.
-		if len(b) > 0 && (len(f.levels) == 1 || !f.answering) {
+		if len(b) > 0 && (outer || !f.answering) {
 			f.members.add(b)
 		}
 	case schema.RoleGenerationID:
-		f.first(setGeneration, &f.generation, n)
+		if outer && n >= 0 {
+			f.first(setGeneration, &f.generation, n)
+		}
 	case schema.RoleMemberEpoch:
-		f.first(setMemberEpoch, &f.memberEpoch, n)
+		if outer {
+			f.first(setMemberEpoch, &f.memberEpoch, n)
+		}
 	case schema.RoleBrokerID:
-		f.first(setBroker, &f.broker, n)
+		if outer {
+			f.first(setBroker, &f.broker, n)
+		}
 	case schema.RoleAPIKey:
 		f.apis++
 	case schema.RoleTransactionalID:
@@ -140,7 +147,7 @@ func (f *Facts) single(e *tree.Event, n int64, b []byte) {
 	case schema.RoleNodeID:
 		f.first(setNode, &f.node, n)
 	case schema.RoleProducerID:
-		if n >= 0 {
+		if outer && n >= 0 {
 			f.first(setProducerID, &f.producerID, n)
 		}
 	case schema.RoleMechanism:

@@ -30,7 +30,7 @@ func NewJSON(w io.Writer, opt Options) *JSON {
 	j := &JSON{opt: opt, out: lines{w: w, live: opt.Live}}
 	j.body.plain, j.body.bytes, j.body.showSecrets = opt.Plain, opt.Bytes, opt.ShowSecrets
 	d := j.opt.decoder()
-	j.walk = func(f *dissect.Frame, s tree.Sink) { walkFrame(d, f, s) }
+	j.walk = func(f *dissect.Frame, s tree.Sink) { f.Walk(d, s) }
 	return j
 }
 

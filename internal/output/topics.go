@@ -1,6 +1,10 @@
 package output
 
-import "github.com/kdissect/kdissect/dissect"
+import (
+	"unsafe"
+
+	"github.com/kdissect/kdissect/dissect"
+)
 
 // topics shows topics and partitions with what was asked and answered about them.
 func (d *details) topics() {
@@ -93,12 +97,16 @@ func (d *details) topicError(t *Topic) {
 
 // topicName shows a topic's name, or its id where the capture has no name for it.
 func (d *details) topicName(t *Topic) {
-	if t.Name != nil {
+	switch {
+	case len(t.Name) > 0:
 		d.b = appendVisible(d.b, t.Name)
+		return
+	case t.ID == [16]byte{}:
+		d.text(`""`)
 		return
 	}
 	if name := d.f.resolve(d.x, t.ID); name != "" {
-		d.text(name)
+		d.b = appendVisible(d.b, unsafe.Slice(unsafe.StringData(name), len(name)))
 		return
 	}
 	d.b = appendUUID(d.b, t.ID[:])

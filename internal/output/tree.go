@@ -29,7 +29,7 @@ func NewTree(w io.Writer, opt Options) *Tree {
 		text: tree.Text{Full: opt.Full, Secrets: opt.ShowSecrets, Color: opt.Color},
 		grid: tree.Grid{Secrets: opt.ShowSecrets, Color: opt.Color},
 	}
-	t.walk = func(f *dissect.Frame, s tree.Sink) { walkFrame(opt.Decoder, f, s) }
+	t.walk = func(f *dissect.Frame, s tree.Sink) { f.Walk(opt.Decoder, s) }
 	t.text.UUIDName = func(d *tree.Desc, id []byte) string {
 		if schema.Role(d.Role) != schema.RoleTopicID || len(id) != 16 {
 			return ""
