@@ -142,6 +142,15 @@ func TestConnection(t *testing.T) {
 			f.send(fwd, syn, 100, 0, "")
 			f.send(bwd, ack, 501, 106, "ok")
 		}, want{fwd: "hello", bwd: "ok", why: reassembly.EndCapture}},
+		{"answer with an earlier connection's numbers", func(f *feeder) {
+			f.send(fwd, syn, 100, 0, "")
+			f.send(bwd, ack, 0x70000000, 0x60000000, "")
+			f.send(fwd, rst, 0x60000000, 0, "")
+			f.send(fwd, syn, 100, 0, "")
+			f.send(bwd, syn|ack, 500, 101, "")
+			f.send(fwd, ack, 101, 501, "hello")
+			f.send(bwd, ack, 501, 106, "ok")
+		}, want{fwd: "hello", bwd: "ok", why: reassembly.EndCapture}},
 		{"both open", func(f *feeder) {
 			f.send(fwd, syn, 100, 0, "")
 			f.send(bwd, syn, 500, 0, "")

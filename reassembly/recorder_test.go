@@ -28,6 +28,7 @@ type direction struct {
 type connection struct {
 	conn   *reassembly.Conn
 	dirs   [2]direction
+	opener reassembly.Flow // direction of the segment that opened it
 	closes int
 	why    reassembly.End
 }
@@ -38,6 +39,7 @@ type recorder struct {
 	t     testing.TB
 	conns []*connection
 	notes map[reassembly.NoteKind]int
+	flow  reassembly.Flow // of the segment being given
 	onGap func(c *reassembly.Conn, d reassembly.Dir, g reassembly.Gap)
 }
 
@@ -55,7 +57,7 @@ func (r *recorder) of(c *reassembly.Conn) *connection {
 
 func (r *recorder) Open(c *reassembly.Conn) {
 	assert.Nil(r.t, c.User)
-	k := &connection{conn: c}
+	k := &connection{conn: c, opener: r.flow}
 	c.User = k
 	r.conns = append(r.conns, k)
 }
@@ -180,6 +182,9 @@ func randomBytes(r *rand.Rand, n int) []byte {
 // offsetIn returns where in stream the direction begins that d was told of, given its first
 // chunk's bytes.
 func (d *direction) offsetIn(stream []byte) (int64, bool) {
+	if len(d.at) == 0 {
+		return 0, false
+	}
 	n := 1
 	for n < len(d.at) && d.at[n] == d.at[0]+int64(n) {
 		n++

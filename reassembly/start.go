@@ -7,6 +7,9 @@ const (
 	// since its first two may be swapped.
 	startSegments = 4
 	startTime     = second / 10
+
+	// maxLateStart is how far below the first bytes seen a direction's start may yet turn out to be.
+	maxLateStart = 1 << 16
 )
 
 // expect says that the next byte of h, of which nothing was seen, should be seq.
@@ -16,8 +19,10 @@ func (h *half) expect(seq uint32, own bool) {
 
 // rebase moves the start of h, of which nothing was delivered, to seq.
 func (h *half) rebase(seq uint32) {
-	if h.phase == soft {
-		n := int64(int32(h.nextSeq - seq))
+	n := int64(int32(h.nextSeq - seq))
+	if h.phase != soft || n < -maxLateStart || n > maxLateStart {
+		h.restart() // what was known is of something else
+	} else {
 		h.ackLast, h.ackLow, h.ackProven, h.sent = h.ackLast+n, h.ackLow+n, h.ackProven+n, h.sent+n
 		if h.fin >= 0 {
 			h.fin += n
@@ -25,6 +30,11 @@ func (h *half) rebase(seq uint32) {
 	}
 	h.nextSeq = seq
 	h.phase = firm
+}
+
+// restart forgets what is known of bytes beyond the next.
+func (h *half) restart() {
+	h.ackLast, h.ackLow, h.ackProven, h.sent, h.fin = h.next, h.next, h.next, h.next, -1
 }
 
 // syn takes the SYN of h's direction.
@@ -73,7 +83,7 @@ func (a *Assembler) begin(h *half, v *arrival) bool {
 			return true
 		case ahead >= a.limits.reach() || ahead < -a.limits.reach():
 			h.phase = unknown
-			h.ackLast, h.ackLow, h.ackProven, h.sent, h.fin = 0, 0, 0, 0, -1
+			h.restart()
 		}
 	}
 	if len(h.early) == 0 {
@@ -108,16 +118,23 @@ func (a *Assembler) commit(h *half) {
 	a.resubmit(h)
 }
 
-// resubmit takes the payloads that waited for the start.
+// resubmit takes the payloads that waited for the start: first what was captured of them, then
+// what the snapshot length cut off, which may be among the captured bytes of another.
 func (a *Assembler) resubmit(h *half) {
 	early := h.early
 	h.early = nil
 	for _, v := range early {
-		if !h.c.closed {
+		if v.wire = int64(len(v.payload)); v.wire > 0 && !h.c.closed {
 			a.arrive(h, v)
-			if v.fin && !h.c.closed {
-				a.sawFIN(h, v.seq+uint32(v.wire), v.packet, v.time)
-			}
+		}
+	}
+	for _, v := range early {
+		n := len(v.payload)
+		if tail := v.wire - int64(n); tail > 0 && !h.c.closed {
+			a.arrive(h, arrival{seq: v.seq + uint32(n), wire: tail, packet: v.packet, time: v.time})
+		}
+		if v.fin && !h.c.closed {
+			a.sawFIN(h, v.seq+uint32(v.wire), v.packet, v.time)
 		}
 		a.disown(h.c, v)
 	}
@@ -193,5 +210,5 @@ func (a *Assembler) jump(h *half, seq uint32, packet, time int64) {
 	}
 	a.gap(h, -1, NotCaptured, packet, time)
 	h.nextSeq = seq
-	h.ackLast, h.ackLow, h.ackProven, h.sent, h.fin = h.next, h.next, h.next, h.next, -1
+	h.restart()
 }

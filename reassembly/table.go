@@ -188,17 +188,18 @@ func (c *conn) otherSYN(d Dir, s *Segment) bool {
 	if h.hasISN {
 		return h.isn != s.Seq
 	}
+	if h.phase != firm && s.Flags&ACK != 0 && peer.hasISN {
+		// The answer to a SYN acknowledges it, and the data it may have carried. Before it, a side
+		// that still knows an earlier connection answers with that one's numbers: RFC 9293 3.10.7.4.
+		n := int32(s.Ack - peer.isn - 1)
+		return n < 0 || n > maxLateStart
+	}
 	if h.phase == unknown {
-		// The answer to a SYN acknowledges it, and the data it may have carried.
-		if s.Flags&ACK != 0 && peer.hasISN {
-			n := int32(s.Ack - peer.isn - 1)
-			return n < 0 || n > 1<<16
-		}
 		return false
 	}
 	// A SYN that the capture shows late begins just below what was seen of its direction.
 	below := int64(int32(h.nextSeq-s.Seq-1)) - h.next
-	return below < 0 || below > 1<<16 || c.segs > 64
+	return below < 0 || below > maxLateStart || c.segs > 64
 }
 
 // straggler says whether s, arriving after c was closed, is a late part of c.
