@@ -149,7 +149,7 @@ func TestRandom(t *testing.T) {
 		"one side":  {oneSided: true, loss: 0.05, doubles: true},
 		"mostly":    {loss: 0.6, swaps: true},
 	}
-	rounds := 600
+	rounds := 400
 	if testing.Short() {
 		rounds = 60
 	}
