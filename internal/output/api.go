@@ -10,12 +10,14 @@ const (
 	keyProduce                 = 0
 	keyFetch                   = 1
 	keyMetadata                = 3
-	keyFindCoordinator         = 10
+	keyUpdateMetadata          = 6
+	keyLeaveGroup              = 13
 	keySaslAuthenticate        = 36
 	keyCreateDelegationToken   = 38
 	keyDescribeDelegationToken = 41
 	keyAlterUserScram          = 51
 	keyEnvelope                = 58
+	keyDescribeCluster         = 60
 )
 
 // apiOf returns the API of a request, also where its version is unknown; nil for unknown keys.

@@ -37,6 +37,7 @@ func (d *details) write() {
 	d.session()
 	d.list("group ", &f.groups)
 	d.list("member ", &f.members)
+	d.list("instance ", &f.instances)
 	if f.set&setGeneration != 0 {
 		d.word("generation ")
 		d.num(f.generation)
@@ -60,7 +61,7 @@ func (d *details) write() {
 	}
 	d.list("", &f.coordinators)
 	d.place()
-	d.list("", &f.resources)
+	d.resources()
 	d.topics()
 	d.issue()
 	if d.x.Overtook {
@@ -94,7 +95,7 @@ func (d *details) more(n int64, what string) {
 // halves shows the packets and sizes of what is incomplete or alone.
 func (d *details) halves() {
 	x := d.x
-	if x.State == dissect.Paired || x.State == dissect.NoResponse {
+	if !incomplete(x) {
 		if x.Request != nil && x.Request.Kind == dissect.TokenFrame {
 			d.word("token ")
 			d.b = appendSize(d.b, int64(x.Request.Size))
@@ -124,17 +125,17 @@ func (d *details) half(side string, f *dissect.Frame) {
 	}
 }
 
-// errors shows the error codes behind the first.
+// errors shows the error codes that the state does not name.
 func (d *details) errors() {
 	list := d.f.errors
-	if len(list) == 0 {
-		return
+	if len(list) > 0 && !incomplete(d.x) { // the state names the first
+		if list[0].Count > 1 {
+			d.text(" x")
+			d.num(int64(list[0].Count))
+		}
+		list = list[1:]
 	}
-	if list[0].Count > 1 { // the state names it
-		d.text(" x")
-		d.num(int64(list[0].Count))
-	}
-	for _, e := range list[1:] {
+	for _, e := range list {
 		if d.full() {
 			return
 		}
@@ -221,25 +222,42 @@ func (d *details) list(what string, n *names) {
 	}
 }
 
-// place shows the broker of an answer, or how many there are.
+// resources shows names of resources with their types.
+func (d *details) resources() {
+	f := d.f
+	for i, name := range f.resources.list {
+		if d.full() {
+			d.more(int64(f.resources.count)-int64(i), "")
+			return
+		}
+		d.word("")
+		if f.resourceTypes != nil && i < len(f.resourceType) {
+			if t := f.resourceTypes.Name(f.resourceType[i]); t != "" {
+				d.text(t)
+				d.text(" ")
+			}
+		}
+		d.b = appendVisible(d.b, name)
+	}
+}
+
+// place shows the broker that an answer or a registration names, or how many there are.
 func (d *details) place() {
 	f := d.f
-	switch {
+	switch key := d.key(); {
 	case len(f.hosts.list) == 0:
-	case d.key() == keyMetadata:
+	case key == keyMetadata || key == keyDescribeCluster || key == keyUpdateMetadata:
 		d.word("")
 		d.count(int64(f.hosts.count), " broker")
-	default:
+	case f.set&setPort != 0 && len(f.hosts.list[0]) > 0:
 		d.word("at ")
 		if f.set&setNode != 0 {
 			d.num(f.node)
 			d.text("=")
 		}
 		d.b = appendVisible(d.b, f.hosts.list[0])
-		if f.set&setPort != 0 {
-			d.text(":")
-			d.num(f.port)
-		}
+		d.text(":")
+		d.num(f.port)
 		d.more(int64(f.hosts.count)-1, "")
 	}
 }
@@ -261,8 +279,15 @@ func (d *details) key() int16 {
 	return d.x.Request.APIKey
 }
 
-// issue shows the worst issue of decoding.
+// issue shows the worst issue of decoding, and why an answer is missing.
 func (d *details) issue() {
+	for i := range d.x.Issues {
+		if at := &d.x.Issues[i]; at.Code == tree.CodeClosed {
+			d.word("! ")
+			d.text(at.Text)
+			return
+		}
+	}
 	i, found := d.f.WorstIssue()
 	if !found || i.Severity == tree.Info {
 		return

@@ -121,19 +121,20 @@ type Facts struct {
 	partitionCount int32
 	cursor         int // where to look first for the topic of an answer
 
-	groups, members, transactions, resources, coordinators names
-	hosts                                                  names
-	node, port, broker                                     int64
-	generation, memberEpoch                                int64
-	apis                                                   int64 // in an ApiVersions response
-	targetNames                                            tree.Names
-	mechanism, software, softwareVersion, principal        []byte
-	producerID                                             int64
-	acks                                                   int16
-	sessionID, newSessionID                                int32
-	sessionEpoch                                           int32
-	throttle                                               int64
-	set                                                    uint16
+	groups, members, instances, transactions, coordinators, hosts, resources names
+	resourceType                                                             []int64 // of resources.list
+	resourceTypes                                                            tree.Names
+	node, port, broker                                                       int64
+	generation, memberEpoch                                                  int64
+	apis                                                                     int64 // in an ApiVersions response
+	targetNames                                                              tree.Names
+	mechanism, software, softwareVersion, principal                          []byte
+	producerID                                                               int64
+	acks                                                                     int16
+	sessionID, newSessionID                                                  int32
+	sessionEpoch                                                             int32
+	throttle                                                                 int64
+	set                                                                      uint16
 
 	errors     []ErrorCode
 	errorNames tree.Names
@@ -159,6 +160,7 @@ const (
 type factLevel struct {
 	topic     int32 // of this struct, or -1
 	partition bool  // the struct is a partition's
+	resource  int64 // type of the resource that the struct names
 	p         Partition
 }
 
@@ -198,11 +200,12 @@ func (f *Facts) reset() {
 	f.x, f.answering, f.budget = nil, false, matchBudget
 	f.moreTopics, f.askedTopics, f.topic = 0, 0, f.topic[:0]
 	f.partitions, f.partitionCount, f.cursor = f.partitions[:0], 0, 0
-	for _, n := range []*names{&f.groups, &f.members, &f.transactions, &f.resources, &f.coordinators, &f.hosts} {
+	for _, n := range []*names{&f.groups, &f.members, &f.instances, &f.transactions, &f.resources, &f.coordinators, &f.hosts} {
 		n.reset()
 	}
 	f.mechanism, f.software, f.softwareVersion, f.principal = nil, nil, nil, nil
 	f.throttle, f.set, f.apis = 0, 0, 0
+	f.resourceType = f.resourceType[:0]
 	f.errors, f.errorNames = f.errors[:0], nil
 	f.issue, f.issues = tree.Issue{}, 0
 }
@@ -300,7 +303,7 @@ func (f *Facts) WorstIssue() (tree.Issue, bool) { return f.issue, f.issues > 0 }
 // whole: what --errors selects.
 func (f *Facts) Failed() bool {
 	return len(f.errors) > 0 || f.issues > 0 && f.issue.Severity == tree.Error ||
-		f.x.State != dissect.Paired && f.x.State != dissect.NoResponse
+		incomplete(f.x)
 }
 
 // Throttle returns the response's throttle time in milliseconds.

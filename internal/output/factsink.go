@@ -117,8 +117,12 @@ func (f *Facts) single(e *tree.Event, n int64, b []byte) {
 	case schema.RoleGroupID:
 		f.groups.add(b)
 	case schema.RoleMemberID:
-		if len(b) > 0 && (outer || !f.answering) {
+		if len(b) > 0 && (outer || f.leaving()) {
 			f.members.add(b)
+		}
+	case schema.RoleGroupInstanceID:
+		if len(b) > 0 && (outer || f.leaving()) {
+			f.instances.add(b)
 		}
 	case schema.RoleGenerationID:
 		if outer && n >= 0 {
@@ -138,6 +142,12 @@ func (f *Facts) single(e *tree.Event, n int64, b []byte) {
 		f.transactions.add(b)
 	case schema.RoleResourceName:
 		f.resources.add(b)
+		if n := len(f.resources.list); n > len(f.resourceType) {
+			f.resourceType = append(f.resourceType, f.levels[len(f.levels)-1].resource)
+		}
+	case schema.RoleResourceType:
+		f.levels[len(f.levels)-1].resource = n
+		f.resourceTypes = e.Desc.Names
 	case schema.RoleCoordinatorKey:
 		f.coordinators.add(b)
 	case schema.RoleHost:
@@ -182,6 +192,9 @@ func (f *Facts) single(e *tree.Event, n int64, b []byte) {
 		}
 	}
 }
+
+// leaving reports whether a LeaveGroup request is read, which lists whom it is about.
+func (f *Facts) leaving() bool { return !f.answering && f.x.Request.APIKey == keyLeaveGroup }
 
 // first keeps the first of several numbers.
 func (f *Facts) first(bit uint16, to *int64, n int64) {
@@ -264,24 +277,26 @@ func (f *Facts) findTopic(name []byte, id [16]byte) int32 {
 	return int32(len(f.topic) - 1)
 }
 
-// addPartition adds an entry, or brings an answer to the one that was asked for.
+// addPartition adds an entry, or brings an answer to the one that was asked for. Partitions
+// without a topic are those of something else.
 func (f *Facts) addPartition(p *Partition) {
+	if p.Topic < 0 || int(p.Topic) >= len(f.topic) {
+		return
+	}
 	p.has |= inRequest
 	if f.answering {
 		p.has ^= inEither
 	}
-	if p.Topic >= 0 && int(p.Topic) < len(f.topic) {
-		t := &f.topic[p.Topic]
-		if f.answering {
-			t.answered++
-			if f.answer(t, p) {
-				return
-			}
-		} else {
-			t.asked++
-			if int(t.first+t.kept) == len(f.partitions) && len(f.partitions) < maxPartitions {
-				t.kept++
-			}
+	t := &f.topic[p.Topic]
+	if f.answering {
+		t.answered++
+		if f.answer(t, p) {
+			return
+		}
+	} else {
+		t.asked++
+		if int(t.first+t.kept) == len(f.partitions) && len(f.partitions) < maxPartitions {
+			t.kept++
 		}
 	}
 	if f.partitionCount < math.MaxInt32 {

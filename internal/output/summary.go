@@ -15,7 +15,7 @@ const (
 	connWidth    = 34
 	apiWidth     = 24
 	corrWidth    = 8
-	clientWidth  = 20
+	clientWidth  = 24
 	latencyWidth = 12
 	stateWidth   = 2
 	detailWidth  = 120
@@ -190,7 +190,7 @@ func (s *Summary) appendState(b []byte, x *dissect.Exchange, f *Facts) []byte {
 	issue, found := f.WorstIssue()
 	from := len(b)
 	switch {
-	case x.State == dissect.Unanswered, x.State == dissect.Orphan, x.State == dissect.Interrupted:
+	case incomplete(x):
 		b = s.color(b, red)
 		b = append(b, x.State.String()...)
 	case len(f.Errors()) > 0:
@@ -205,6 +205,11 @@ func (s *Summary) appendState(b []byte, x *dissect.Exchange, f *Facts) []byte {
 		return pad(append(b, "ok"...), from, stateWidth)
 	}
 	return s.color(b, plainColor)
+}
+
+// incomplete reports whether the exchange lacks a half or a part of one.
+func incomplete(x *dissect.Exchange) bool {
+	return x.State != dissect.Paired && x.State != dissect.NoResponse
 }
 
 // appendError appends the word for an error code, or its number.

@@ -80,7 +80,7 @@ func TestSummaryLine(t *testing.T) {
 	x, m := exchangeOf(1, "Fetch", nil, nil)
 	x.Request.ClientID = []byte("consumer-1\x1b[")
 	s := newTestSummary(Options{}, m)
-	assert.Equal(t, "22:13:20.123456  127.0.0.1:60270 > :29092            Fetch v12                #7       consumer-1\\x1b[          3.214 ms  ok  no news\n", string(s.Append(nil, x)))
+	assert.Equal(t, "22:13:20.123456  127.0.0.1:60270 > :29092            Fetch v12                #7       consumer-1\\x1b[              3.214 ms  ok  no news\n", string(s.Append(nil, x)))
 	x.Conn = testConn("[fe80::1]:9092", "[2001:db8::5]:4000")
 	assert.Contains(t, string(s.Append(nil, x)), "  [2001:db8::5]:4000 > [fe80::1]:9092  ")
 	s.opt.Color = true

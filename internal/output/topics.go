@@ -60,7 +60,7 @@ func (d *details) bareTopics() {
 		d.topicName(t)
 		d.topicError(t)
 	}
-	d.more(more, "")
+	d.more(more, " topics")
 }
 
 // topicCounts shows topics with the number of their partitions.
@@ -124,9 +124,7 @@ func (d *details) partition(p *Partition) {
 	}
 	if p.Topic != d.topic {
 		d.word("")
-		if p.Topic >= 0 && int(p.Topic) < len(d.f.topic) {
-			d.topicName(&d.f.topic[p.Topic])
-		}
+		d.topicName(&d.f.topic[p.Topic])
 	} else {
 		d.text(" ")
 	}
@@ -153,7 +151,7 @@ func (d *details) offsets(p *Partition) {
 	case failed:
 	case p.has&hasRecords != 0 && p.has&inResponse != 0 && d.key() != keyProduce && r.Batches > 0:
 		d.at(r.FirstOffset)
-	case p.has&hasOffset != 0 && p.Offset >= 0:
+	case p.has&hasOffset != 0 && (p.Offset >= 0 || p.has&hasAsked == 0):
 		d.at(p.Offset)
 	case p.has&hasAsked != 0:
 		d.at(p.Asked)
