@@ -6,6 +6,9 @@ GO       ?= go
 KDISSECT_SHARED ?= ../shared
 FUZZTIME ?= 30s
 
+# A checkout that git refuses to read (of another owner, or no git) is built without its revision.
+BUILDFLAGS := $(shell git rev-parse HEAD >/dev/null 2>&1 || echo -buildvcs=false)
+
 BIN     := bin/kdissect
 EXE     := $(shell $(GO) env GOEXE)
 CAPTURE := testdata/pcaps/consumer-group-describe.pcap
@@ -22,7 +25,7 @@ test:
 	$(GO) test ./...
 
 build:
-	$(GO) build -o $(BIN)$(EXE) ./cmd/kdissect
+	$(GO) build $(BUILDFLAGS) -o $(BIN)$(EXE) ./cmd/kdissect
 
 # check is what a change must pass before it is sent: format, vet, tests under the race detector
 # (which needs a C compiler).
@@ -34,7 +37,7 @@ check:
 
 # update rewrites the golden files from what the tools print now: read the diff.
 update:
-	$(GO) test ./... -update
+	$(GO) test $$(grep -rlF 'flag.Bool("update"' --include='*_test.go' . | xargs -n1 dirname | sort -u) -update
 
 # fuzz runs every fuzz target for FUZZTIME.
 fuzz:

@@ -40,8 +40,9 @@ var mayImport = map[string][]string{
 		"dissect/records", "dissect/payload", "tree", "reassembly"},
 
 	"internal/capture": {"reassembly"},
+	"internal/dump":    {},
 	"internal/output":  {"dissect", "tree"},
-	"internal/cli":     {"dissect", "dissect/layout", "internal/capture", "internal/output", "reassembly", "tree"},
+	"internal/cli":     {"dissect", "dissect/layout", "internal/capture", "internal/dump", "internal/output", "reassembly", "tree"},
 	"internal/rules":   {},
 	"internal/bench":   {},
 	"internal/corpus":  {}, // finds the shared corpora, for tests
@@ -66,7 +67,7 @@ var onlyIn = map[string][]string{
 var processOnly = map[string][]string{
 	"os.Exit":          {"internal/cli", "cmd/kdissect", "internal/bench"},
 	"os.Args":          {"cmd/kdissect", "internal/bench"},
-	"os.Stdin":         {"internal/cli", "cmd/kdissect"},
+	"os.Stdin":         {"internal/cli", "cmd/kdissect", "internal/capture"},
 	"os.Stdout":        {"internal/cli", "cmd/kdissect", "internal/bench"},
 	"os.Stderr":        {"internal/cli", "cmd/kdissect", "internal/bench"},
 	"fmt.Print":        {"internal/bench"},

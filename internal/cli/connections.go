@@ -1,0 +1,298 @@
+package cli
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/kdissect/kdissect/dissect"
+	"github.com/kdissect/kdissect/reassembly"
+)
+
+var connectionsVerb = verb{
+	name:     "connections",
+	operands: "FILE...",
+	brief:    "List the TCP connections of capture files",
+	about: `
+Prints a line for each TCP connection, Kafka or not, in order of appearance: its number, client and
+server, the protocol found on it (Kafka, TLS, HTTP, unknown, empty), packets and bytes of each direction,
+bytes that are missing, the exchanges counted, the client's software, and how it ended. Gaps are listed
+below their connection.
+
+The client is the side that sent the SYN. Where the capture begins behind that, the server is the
+Kafka broker, or else the side that did not speak first.
+
+--digest adds the SHA-256 of each direction's bytes in stream order, to which a gap adds nothing.
+
+--format json writes one object a line.`,
+	examples: []example{
+		{"connections capture.pcap", "who talks to whom, and what was lost"},
+		{"connections --digest a.pcap", "checksums, to compare two captures of the same traffic"},
+		{"connections --format json a.pcap b.pcap", "for other programs"},
+	},
+	define: func(fs *pflag.FlagSet) action {
+		f := &connectionsFlags{format: newChoice("table", "json")}
+		fs.Var(f.format, "format", "table for people or json for programs")
+		fs.BoolVar(&f.digest, "digest", false, "add the SHA-256 of each direction's bytes")
+		fs.BoolVar(&f.strict, "strict", false, "end with status 3 when issues (warnings or errors) were found")
+		f.source.define(fs)
+		return f.run
+	},
+}
+
+type connectionsFlags struct {
+	format         *choice
+	digest, strict bool
+	source         sourceFlags
+}
+
+func (f *connectionsFlags) run(e *env, files []string) error {
+	if len(files) == 0 {
+		return usagef("no file given; - is stdin")
+	}
+	if err := f.source.check(); err != nil {
+		return err
+	}
+	list := &connectionList{out: e.stdout, json: f.format.value == "json"}
+	p := &pipeline{env: e, source: &f.source, files: files, handler: list, stopped: list.done}
+	if f.digest {
+		p.tap = func(next reassembly.Handler) reassembly.Handler {
+			list.digester = newDigester(next)
+			return list.digester
+		}
+	}
+	err := p.run()
+	list.write()
+	list.issues.warnings += p.warnings
+	switch {
+	case list.done():
+		return list.out.failed()
+	case err != nil:
+		return err
+	case f.strict:
+		return list.issues.err()
+	}
+	return nil
+}
+
+// connection is a connection as connections --format json writes it.
+type connection struct {
+	Number          int64       `json:"connection"`
+	Client          string      `json:"client"`
+	Server          string      `json:"server"`
+	Protocol        string      `json:"protocol"`
+	Software        string      `json:"softwareName,omitempty"`
+	SoftwareVersion string      `json:"softwareVersion,omitempty"`
+	Principal       string      `json:"principal,omitempty"`
+	Exchanges       int64       `json:"exchanges"`
+	FirstPacket     int64       `json:"firstPacket"`
+	LastPacket      int64       `json:"lastPacket"`
+	FirstTime       string      `json:"firstTime"`
+	LastTime        string      `json:"lastTime"`
+	End             string      `json:"end"`
+	FromClient      direction   `json:"fromClient"`
+	FromServer      direction   `json:"fromServer"`
+	Gaps            []stretch   `json:"gaps"`  // not captured
+	Skips           []stretch   `json:"skips"` // captured, and part of no frame
+	Issues          []connIssue `json:"issues"`
+}
+
+// direction counts what one side sent.
+type direction struct {
+	Packets       int64  `json:"packets"`
+	Bytes         int64  `json:"bytes"`
+	Missing       int64  `json:"missing"`
+	Gaps          int64  `json:"gaps"`
+	Frames        int64  `json:"frames"`     // of Kafka, whole
+	Incomplete    int64  `json:"incomplete"` // frames that lack bytes
+	Skipped       int64  `json:"skipped"`    // bytes that are part of no frame
+	Retransmitted int64  `json:"retransmitted"`
+	OutOfOrder    int64  `json:"outOfOrder"`
+	SHA256        string `json:"sha256,omitempty"`
+}
+
+// stretch is a run of bytes in a direction.
+type stretch struct {
+	From   string `json:"from"` // client or server
+	Offset int64  `json:"offset"`
+	Length *int64 `json:"length"` // null where unknown
+	Reason string `json:"reason"`
+	Packet int64  `json:"packet"` // that made it known
+}
+
+// connIssue is an issue about a connection as a whole.
+type connIssue struct {
+	Severity string `json:"severity"`
+	Code     string `json:"code"`
+	Text     string `json:"text"`
+}
+
+// newConnection describes c, which ended as why says. sums are the digests of its directions, or
+// nil.
+func newConnection(c *dissect.Connection, why reassembly.End, sums *digests) connection {
+	client := c.Broker.Other()
+	v := connection{
+		Number:          c.TCP.ID,
+		Client:          endpointOf(c.TCP, client).String(),
+		Server:          endpointOf(c.TCP, c.Broker).String(),
+		Protocol:        c.Protocol.String(),
+		Software:        c.Software,
+		SoftwareVersion: c.SoftwareVersion,
+		Principal:       c.Principal,
+		Exchanges:       c.Exchanges,
+		FirstPacket:     c.TCP.FirstPacket,
+		LastPacket:      c.TCP.LastPacket,
+		FirstTime:       rfc3339(c.TCP.FirstTime),
+		LastTime:        rfc3339(c.TCP.LastTime),
+		End:             why.String(),
+		FromClient:      newDirection(c, client),
+		FromServer:      newDirection(c, c.Broker),
+		Gaps:            []stretch{},
+		Skips:           []stretch{},
+		Issues:          []connIssue{},
+	}
+	if sums != nil {
+		v.FromClient.SHA256 = hex.EncodeToString(sums[client].Sum(nil))
+		v.FromServer.SHA256 = hex.EncodeToString(sums[c.Broker].Sum(nil))
+	}
+	sender := func(d reassembly.Dir) string {
+		if d == c.Broker {
+			return "server"
+		}
+		return "client"
+	}
+	for _, g := range c.Gaps {
+		missing := stretch{From: sender(g.Dir), Offset: g.Off, Reason: g.Reason.String(), Packet: g.Packet}
+		if g.Len >= 0 {
+			missing.Length = &g.Len
+		}
+		v.Gaps = append(v.Gaps, missing)
+	}
+	for _, s := range c.Skips {
+		v.Skips = append(v.Skips, stretch{sender(s.Dir), s.Off, &s.Len, s.Why.String(), s.Last})
+	}
+	for _, i := range c.Issues {
+		v.Issues = append(v.Issues, connIssue{i.Severity.String(), string(i.Code), i.Text})
+	}
+	return v
+}
+
+// newDirection counts what came in direction d of c.
+func newDirection(c *dissect.Connection, d reassembly.Dir) direction {
+	tcp, counts := &c.TCP.Dirs[d], &c.Counts[d]
+	return direction{Packets: tcp.Packets, Bytes: tcp.Bytes, Missing: tcp.Missing, Gaps: tcp.Gaps,
+		Frames: counts.Frames, Incomplete: counts.Incomplete, Skipped: counts.Skipped,
+		Retransmitted: tcp.Retransmitted, OutOfOrder: tcp.OutOfOrder}
+}
+
+// endpointOf returns the side of c that sends in direction d.
+func endpointOf(c *reassembly.Conn, d reassembly.Dir) netip.AddrPort {
+	if d == reassembly.Forward {
+		return c.Flow.Src.AddrPort()
+	}
+	return c.Flow.Dst.AddrPort()
+}
+
+// rfc3339 writes ns, nanoseconds since 1970, with all nine digits in UTC.
+func rfc3339(ns int64) string {
+	return time.Unix(0, ns).UTC().Format("2006-01-02T15:04:05.000000000Z")
+}
+
+// maxListed bounds how many connections are kept to be sorted by number and put in columns.
+// Beyond it they are written in batches of this many.
+const maxListed = 50_000
+
+// connectionList gathers connections, which end in any order, to write them by number. It is the
+// dissect.Handler of connections.
+type connectionList struct {
+	out      *stdout
+	json     bool
+	digester *digester // nil: none
+	listed   []connection
+	issues   issueCount
+}
+
+// done reports whether nothing more is wanted.
+func (l *connectionList) done() bool { return l.out.failed() != nil }
+
+// Exchange implements dissect.Handler.
+func (l *connectionList) Exchange(*dissect.Exchange) {}
+
+// Closed implements dissect.Handler.
+func (l *connectionList) Closed(c *dissect.Connection, why reassembly.End) {
+	var sums *digests
+	if l.digester != nil {
+		sums = l.digester.take(c.TCP.ID)
+	}
+	l.issues.connection(c)
+	l.listed = append(l.listed, newConnection(c, why, sums))
+	if len(l.listed) == maxListed {
+		l.write()
+	}
+}
+
+// write writes what was gathered.
+func (l *connectionList) write() {
+	slices.SortFunc(l.listed, func(a, b connection) int { return int(a.Number - b.Number) })
+	if l.json {
+		enc := json.NewEncoder(l.out)
+		enc.SetEscapeHTML(false)
+		for i := range l.listed {
+			_ = enc.Encode(&l.listed[i]) // l.out keeps the error
+		}
+	} else if len(l.listed) > 0 {
+		connectionTable(l.out, l.listed)
+	}
+	l.listed = l.listed[:0]
+}
+
+// connectionTable writes connections in columns, and what does not fit there below each.
+func connectionTable(w *stdout, cs []connection) {
+	t := &table{}
+	t.add("#", "CLIENT", "SERVER", "PROTOCOL", "PACKETS", "SENT", "RECEIVED", "MISSING", "EXCHANGES", "SOFTWARE", "ENDED")
+	for i := range cs {
+		c := &cs[i]
+		software := strings.TrimSpace(c.Software + " " + c.SoftwareVersion)
+		if software == "" {
+			software = "-"
+		}
+		t.add(c.Number, c.Client, c.Server, c.Protocol,
+			c.FromClient.Packets+c.FromServer.Packets, c.FromClient.Bytes, c.FromServer.Bytes,
+			c.FromClient.Missing+c.FromServer.Missing, c.Exchanges, software, c.End)
+	}
+	lines := t.lines()
+	fmt.Fprintln(w, lines[0])
+	for i := range cs {
+		c := &cs[i]
+		fmt.Fprintln(w, lines[1+i])
+		if c.FromClient.SHA256 != "" {
+			fmt.Fprintf(w, "   client sent %s\n   server sent %s\n", c.FromClient.SHA256, c.FromServer.SHA256)
+		}
+		writeStretches(w, "gap", c.Gaps, c.FromClient.Gaps+c.FromServer.Gaps)
+		writeStretches(w, "skipped", c.Skips, 0)
+		for _, i := range c.Issues {
+			fmt.Fprintf(w, "   !! %s: %s\n", i.Code, i.Text)
+		}
+	}
+}
+
+// writeStretches writes a line for each of the stretches that are listed, and one for the rest of
+// all.
+func writeStretches(w *stdout, what string, listed []stretch, all int64) {
+	for _, s := range listed {
+		length := "an unknown number of bytes"
+		if s.Length != nil {
+			length = plural(*s.Length, "byte")
+		}
+		fmt.Fprintf(w, "   %s: %s of the %s's at offset %d: %s (known at packet %d)\n", what, length, s.From, s.Offset, s.Reason, s.Packet)
+	}
+	if more := all - int64(len(listed)); more > 0 {
+		fmt.Fprintf(w, "   %s: %d more\n", what, more)
+	}
+}

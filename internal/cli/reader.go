@@ -1,0 +1,152 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/kdissect/kdissect/dissect"
+	"github.com/kdissect/kdissect/dissect/walk"
+	"github.com/kdissect/kdissect/internal/output"
+	"github.com/kdissect/kdissect/reassembly"
+	"github.com/kdissect/kdissect/tree"
+)
+
+// writer is a form of output.
+type writer interface {
+	Exchange(*dissect.Exchange) error
+	Flush() error
+}
+
+// reader shows the exchanges that were selected. It is the dissect.Handler of read.
+type reader struct {
+	selection *selection
+	first     func() int64 // time of the first packet
+	limit     int64        // exchanges to show; 0: all
+	strict    bool
+
+	out   writer
+	facts *output.Facts
+	json  *output.JSON // the form that --where looks at
+	line  []byte
+	walk  *walk.Decoder // for strict
+
+	shown  int64
+	issues issueCount
+	err    error // the first of writing
+}
+
+// issueCount counts issues that --strict minds.
+type issueCount struct{ warnings, errors int64 }
+
+func (n *issueCount) add(s tree.Severity) {
+	switch s {
+	case tree.Warning:
+		n.warnings++
+	case tree.Error:
+		n.errors++
+	}
+}
+
+// connection counts what is wrong with a connection as a whole; each gap is a warning.
+func (n *issueCount) connection(c *dissect.Connection) {
+	for _, i := range c.Issues {
+		n.add(i.Severity)
+	}
+	n.warnings += c.TCP.Dirs[reassembly.Forward].Gaps + c.TCP.Dirs[reassembly.Backward].Gaps
+}
+
+// err returns errIssues with the counts where there are any.
+func (n *issueCount) err() error {
+	if n.warnings+n.errors == 0 {
+		return nil
+	}
+	return fmt.Errorf("%w: %s, %s", errIssues, plural(n.warnings, "warning"), plural(n.errors, "error"))
+}
+
+// done reports whether nothing more is wanted.
+func (r *reader) done() bool {
+	return r.err != nil || r.limit > 0 && r.shown >= r.limit
+}
+
+// Exchange implements dissect.Handler.
+func (r *reader) Exchange(x *dissect.Exchange) {
+	if r.done() {
+		return
+	}
+	ok, err := r.selected(x)
+	if err == nil && ok {
+		r.shown++
+		err = r.out.Exchange(x)
+		if r.strict {
+			r.count(x)
+		}
+	}
+	if err != nil {
+		r.err = err
+	}
+}
+
+// selected reports whether x is to be shown; what costs least is asked first.
+func (r *reader) selected(x *dissect.Exchange) (bool, error) {
+	s := r.selection
+	if !s.head(x, r.first()) {
+		return false, nil
+	}
+	if s.needsFacts() {
+		r.facts.Collect(x)
+		if !s.body(r.facts) {
+			return false, nil
+		}
+	}
+	if s.where == nil {
+		return true, nil
+	}
+	r.line = r.json.Append(r.line[:0], x)
+	return s.where.match(r.line, firstError(r.facts))
+}
+
+// firstError returns the name of the response's first error code, or its number; "" for none.
+func firstError(f *output.Facts) string {
+	codes := f.Errors()
+	if len(codes) == 0 {
+		return ""
+	}
+	if name := f.ErrorName(codes[0].Code); name != "" {
+		return name
+	}
+	return fmt.Sprint(codes[0].Code)
+}
+
+// Closed implements dissect.Handler.
+func (r *reader) Closed(c *dissect.Connection, _ reassembly.End) {
+	if !r.done() && r.selection.onConnection(c) {
+		r.issues.connection(c)
+	}
+}
+
+// count counts the issues of an exchange, decoding it whole.
+func (r *reader) count(x *dissect.Exchange) {
+	for _, i := range x.Issues {
+		r.issues.add(i.Severity)
+	}
+	for _, f := range []*dissect.Frame{x.Request, x.Response} {
+		if f == nil {
+			continue
+		}
+		for _, i := range f.Issues {
+			r.issues.add(i.Severity)
+		}
+		f.Walk(r.walk, issueSink{n: &r.issues})
+	}
+}
+
+// issueSink looks at everything and counts the issues.
+type issueSink struct {
+	tree.Discard
+	n *issueCount
+}
+
+// Begin implements tree.Sink.
+func (issueSink) Begin(tree.Event) bool { return true }
+
+// Issue implements tree.Sink.
+func (s issueSink) Issue(i tree.Issue) { s.n.add(i.Severity) }

@@ -1,0 +1,62 @@
+package cli
+
+import (
+	"math"
+	"net/netip"
+
+	"github.com/spf13/pflag"
+
+	"github.com/kdissect/kdissect/dissect"
+	"github.com/kdissect/kdissect/dissect/frame"
+)
+
+// sourceFlags are the flags about how captures are read.
+type sourceFlags struct {
+	ports    []uint
+	brokers  []string
+	maxFrame size
+	workers  int
+}
+
+// define adds the flags to fs.
+func (f *sourceFlags) define(fs *pflag.FlagSet) {
+	f.maxFrame = size(frame.Limits{}.WithDefaults().MaxFrame)
+	fs.UintSliceVar(&f.ports, "port", nil, "look for Kafka on this broker `port` only")
+	fs.StringSliceVar(&f.brokers, "broker", nil, "look for Kafka at this broker only (`ADDRESS:PORT`)")
+	fs.Var(&f.maxFrame, "max-frame", "largest frame to keep whole (`size`)")
+	fs.IntVar(&f.workers, "workers", 1, "goroutines that dissect (`number`); the output is the same for any")
+}
+
+// check returns usage errors of the flags.
+func (f *sourceFlags) check() error {
+	for _, p := range f.ports {
+		if p == 0 || p > 65535 {
+			return usagef("--port %d: want 1 to 65535", p)
+		}
+	}
+	for _, b := range f.brokers {
+		if _, err := netip.ParseAddrPort(b); err != nil {
+			return usagef("--broker %q: want ADDRESS:PORT, such as 10.0.0.1:9092 or [2001:db8::1]:9092", b)
+		}
+	}
+	if f.maxFrame > math.MaxInt32 {
+		return usagef("--max-frame %s: a frame's size is at most 2GiB-1", &f.maxFrame)
+	}
+	if f.workers < 1 {
+		return usagef("--workers %d: want at least 1", f.workers)
+	}
+	return nil
+}
+
+// options returns what the flags ask of the dissector; check has accepted them.
+func (f *sourceFlags) options(h dissect.Handler) dissect.Options {
+	opt := dissect.Options{Handler: h, Recover: true}
+	opt.Limits.Frame.MaxFrame = int32(f.maxFrame)
+	for _, p := range f.ports {
+		opt.Ports = append(opt.Ports, uint16(p))
+	}
+	for _, b := range f.brokers {
+		opt.Brokers = append(opt.Brokers, netip.MustParseAddrPort(b))
+	}
+	return opt
+}
