@@ -193,3 +193,13 @@ func TestFragmentsAllocateNothing(t *testing.T) {
 		}
 	}))
 }
+
+// A middle IPv4 fragment whose length is no multiple of 8 counts down to one.
+func TestFragmentOfOddLength(t *testing.T) {
+	a := tcpOf([]byte("bytes that are cut where they should not have been"))
+	run := newRun(t, Limits{})
+	assert.Equal(t, FragmentWaiting, run.decode(piece{0, false, a[:45]}.ip4(1), 0))
+	assert.Equal(t, TCPSegment, run.decode(piece{40, true, a[40:]}.ip4(1), 0))
+	assert.Equal(t, string(a[20:]), string(run.seg.Payload))
+	assert.Equal(t, Malformed, run.decode(piece{0, false, a[:7]}.ip4(2), 0))
+}

@@ -2,9 +2,11 @@ package capture
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"sync/atomic"
 
 	"github.com/kdissect/kdissect/reassembly"
@@ -48,6 +50,9 @@ func Open(ctx context.Context, names []string, opts Options) (*Reader, error) {
 	opts.Limits = opts.Limits.withDefaults()
 	if opts.Stdin == nil {
 		opts.Stdin = os.Stdin
+	}
+	if i := slices.Index(names, stdinName); i >= 0 && slices.Contains(names[i+1:], stdinName) {
+		return nil, errors.New("standard input is named twice")
 	}
 	r := &Reader{ctx: ctx, opts: opts, names: names}
 	// The memory of all blocks together stays that of a few large ones.
@@ -114,6 +119,9 @@ func (r *Reader) next(p *Packet) error {
 // NextSegment sets seg to the next TCP segment, whose payload is alive until the next call. Stats
 // tells what became of the packets in between.
 func (r *Reader) NextSegment(seg *reassembly.Segment) error { return r.segments().Next(seg) }
+
+// Packet returns the packet that the last segment came from.
+func (r *Reader) Packet() *Packet { return r.segments().Packet() }
 
 // Stats accounts for the packets that NextSegment has read.
 func (r *Reader) Stats() Stats { return r.segments().Stats() }

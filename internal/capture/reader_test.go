@@ -302,6 +302,8 @@ func TestOpenNamesTheFile(t *testing.T) {
 	_, err := Open(context.Background(), []string{filepath.Join(t.TempDir(), "absent.pcap")}, Options{})
 	assert.ErrorIs(t, err, os.ErrNotExist)
 	assert.ErrorContains(t, err, "absent.pcap")
+	_, err = Open(context.Background(), []string{"-", "-"}, Options{Stdin: bytes.NewReader(manyPackets(1))})
+	assert.EqualError(t, err, "standard input is named twice")
 	name := filepath.Join(t.TempDir(), "text")
 	require.NoError(t, os.WriteFile(name, []byte("no capture"), 0o600))
 	_, err = Open(context.Background(), []string{name, name}, Options{})

@@ -52,7 +52,7 @@ type LinkCount struct {
 }
 
 // Segments returns the number of TCP segments.
-func (s *Stats) Segments() int64 { return s.Verdicts[TCPSegment] }
+func (s Stats) Segments() int64 { return s.Verdicts[TCPSegment] }
 
 func (s *Stats) add(p *Packet, v Verdict) {
 	s.Packets++
