@@ -76,6 +76,10 @@ func (c *conn) chunk(d reassembly.Dir, off int64, b []byte, packet, time int64) 
 func (c *conn) gap(d reassembly.Dir, g reassembly.Gap) {
 	if d == c.Broker {
 		c.flight.Doubt()
+	} else {
+		for _, r := range c.late {
+			r.requestsLost = true
+		}
 	}
 	c.splitter(d).Gap(frame.Gap{Off: g.Off, Len: g.Len, Reason: uint8(g.Reason), Packet: g.Packet, Time: g.Time})
 }

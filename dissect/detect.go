@@ -519,6 +519,8 @@ func (c *conn) start(p *probe, dir reassembly.Dir) {
 		start = frame.InStep
 	case dir != c.Broker && c.d.loose(first) == frame.Strong, dir != c.Broker && gssapiToken(first, sizeOf(first)):
 		start = frame.InStep
+	case dir == c.Broker && p.earlierResponse(dir):
+		start = frame.InStep
 	}
 	if dir == c.Broker {
 		if !c.responsesOnly {
@@ -530,6 +532,27 @@ func (c *conn) start(p *probe, dir reassembly.Dir) {
 		return
 	}
 	c.requests.Init(&c.requests, &c.requests, c.d.pool, l, p.from[dir], start)
+}
+
+// earlierResponse reports whether the broker's bytes begin with a response to a request from
+// before the capture: it ends with a packet, and its id comes shortly before the first request's.
+func (p *probe) earlierResponse(broker reassembly.Dir) bool {
+	req, resp := p.first[broker.Other()], p.first[broker]
+	if len(req) < clientOff || len(resp) < 8 || sizeOf(resp) < 4 {
+		return false
+	}
+	if before := int64(int32At(req, corrOff)) - int64(int32At(resp, respCorrOff)); before < 1 || before > 16 {
+		return false
+	}
+	off := int64(0)
+	for _, e := range p.events {
+		if e.kind == chunkEvent && e.dir == broker {
+			if off += e.n; off >= int64(4+sizeOf(resp)) {
+				break
+			}
+		}
+	}
+	return off == int64(4+sizeOf(resp))
 }
 
 // brokerPort returns the broker's port where the direction is certain enough to learn it.

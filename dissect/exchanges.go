@@ -21,7 +21,7 @@ type exchange struct {
 	requestMarks      []PacketMark
 	responseMarks     []PacketMark
 	held              int64 // bytes of the request, counted against the connection's limit
-	body              int   // offset of the request's body, 0 where unknown
+	requestsLost      bool  // of a kept response: bytes of the client went missing since
 }
 
 func (d *Dissector) newExchange(c *conn) *exchange {
@@ -60,7 +60,7 @@ func (c *conn) emit(x *exchange) {
 	c.Exchanges++
 	x.Number = d.number
 	if x.Request != nil && x.Response != nil {
-		x.Latency = time.Duration(x.Response.LastTime - x.Request.FirstTime)
+		x.Latency = time.Duration(max(0, x.Response.LastTime-x.Request.FirstTime))
 	}
 	d.handler.Exchange(&x.Exchange)
 	d.recycle(x)

@@ -62,7 +62,6 @@ func (c *conn) request(f *frame.Frame) {
 	c.lastID = h.corr
 	fr.Plan = d.catalogue.Plan(h.key, h.version, schema.Request)
 	c.describeHeader(fr, &h, f.Whole())
-	x.body = h.body
 	if h.body > 0 && f.Whole() {
 		if p := fr.Plan; p != nil {
 			d.useOlder(fr, h.body)
@@ -159,7 +158,7 @@ func (d *Dissector) acksNone(fr *Frame, body int) bool {
 // await puts x in flight, unless its response is there already.
 func (c *conn) await(x *exchange) {
 	id := x.request.CorrelationID
-	if r := c.takeLate(id, x.request.LastPacket); r != nil {
+	if r := c.takeLate(&x.request); r != nil {
 		c.join(x, r)
 		return
 	}

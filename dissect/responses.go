@@ -207,14 +207,23 @@ func (c *conn) headless(f *frame.Frame) {
 	c.emit(x)
 }
 
-// takeLate removes the response with this id that was captured behind packet, or returns nil.
-func (c *conn) takeLate(id int32, packet int64) *exchange {
+// takeLate removes the kept response that belongs to req, or returns nil. The request was
+// captured first, and its direction waited behind a hole; or the capture has the two packets
+// swapped, in which case nothing of the client may be missing between them, and the response
+// must decode.
+func (c *conn) takeLate(req *Frame) *exchange {
 	for i, r := range c.late {
-		if r.response.CorrelationID == id && r.response.FirstPacket >= packet {
-			c.late = append(c.late[:i], c.late[i+1:]...)
-			c.release(r)
-			return r
+		if r.response.CorrelationID != req.CorrelationID {
+			continue
 		}
+		if r.response.FirstPacket < req.LastPacket {
+			if r.requestsLost || r.response.Cut() || c.d.wholeResponse(r.response.Bytes, req.APIKey, req.Version) != frame.Strong {
+				continue
+			}
+		}
+		c.late = append(c.late[:i], c.late[i+1:]...)
+		c.release(r)
+		return r
 	}
 	return nil
 }

@@ -1,0 +1,184 @@
+package dissect_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kdissect/kdissect/dissect"
+	"github.com/kdissect/kdissect/reassembly"
+)
+
+// change drops or cuts segments on their way to the assembler.
+type change func(s reassembly.Segment, give func(reassembly.Segment))
+
+func same(s reassembly.Segment, give func(reassembly.Segment)) { give(s) }
+
+// variants of a capture, by name; each is made from its seed alone.
+func variants(r *rand.Rand, packets int64) map[string]change {
+	burst, begin, end := int64(0), int64(0), int64(0)
+	if packets > 0 {
+		begin, end = r.Int64N(packets/2), packets/2+r.Int64N(packets/2)
+	}
+	drop := func(rate float64) change {
+		return func(s reassembly.Segment, give func(reassembly.Segment)) {
+			if r.Float64() >= rate {
+				give(s)
+			}
+		}
+	}
+	oneWay := func(client bool) change {
+		return func(s reassembly.Segment, give func(reassembly.Segment)) {
+			if (s.Flow.Src.Port > s.Flow.Dst.Port) == client {
+				give(s)
+			}
+		}
+	}
+	return map[string]change{
+		"drop 1 %":  drop(0.01),
+		"drop 10 %": drop(0.10),
+		"bursts": func(s reassembly.Segment, give func(reassembly.Segment)) {
+			if burst == 0 && r.IntN(100) == 0 {
+				burst = 1 + r.Int64N(12)
+			}
+			if burst > 0 {
+				burst--
+				return
+			}
+			give(s)
+		},
+		"client only": oneWay(true),
+		"broker only": oneWay(false),
+		"a part": func(s reassembly.Segment, give func(reassembly.Segment)) {
+			if s.Packet >= begin && s.Packet < end {
+				give(s)
+			}
+		},
+		"cut at 96": func(s reassembly.Segment, give func(reassembly.Segment)) {
+			s.Payload = s.Payload[:min(len(s.Payload), 96-66)]
+			give(s)
+		},
+		"cut at 256": func(s reassembly.Segment, give func(reassembly.Segment)) {
+			s.Payload = s.Payload[:min(len(s.Payload), 256-66)]
+			give(s)
+		},
+	}
+}
+
+// truth is what the whole capture shows, by client, stream offset and side.
+type truth struct {
+	halves  map[string]*half
+	pairs   map[string]string
+	all     []exchange
+	packets int64
+}
+
+func place(x *exchange, h *half, side string) string {
+	return fmt.Sprintf("%s %s %d+%d", clientName(x), side, h.First, h.Size)
+}
+
+func truthOf(c *collector) *truth {
+	w := &truth{halves: map[string]*half{}, pairs: map[string]string{}}
+	for _, x := range c.exchanges {
+		w.all = append(w.all, x)
+		if x.Req != nil {
+			w.halves[place(&x, x.Req, "request")+string(x.Req.Bytes)] = x.Req
+			w.packets = max(w.packets, x.Req.Last)
+		}
+		if x.Resp != nil {
+			w.halves[place(&x, x.Resp, "response")+string(x.Resp.Bytes)] = x.Resp
+			w.packets = max(w.packets, x.Resp.Last)
+		}
+		if x.Req != nil && x.Resp != nil {
+			w.pairs[place(&x, x.Resp, "response")+string(x.Resp.Bytes)] = place(&x, x.Req, "request") + string(x.Req.Bytes)
+		}
+	}
+	return w
+}
+
+// against checks what a damaged capture shows against the truth, and returns how many of the
+// exchanges whose packets are all there were recovered.
+func (w *truth) against(t *testing.T, c *collector, kept map[int64]bool) (recovered, possible int) {
+	t.Helper()
+	shown := map[string]bool{}
+	for _, x := range c.exchanges {
+		q, r := "", ""
+		if x.Req != nil && !x.Req.Cut {
+			q = place(&x, x.Req, "request") + string(x.Req.Bytes)
+			require.Contains(t, w.halves, q, "request %+v", x.Req)
+			require.False(t, shown[q], "shown twice: %+v", x.Req)
+			shown[q] = true
+		}
+		if x.Resp != nil && !x.Resp.Cut {
+			r = place(&x, x.Resp, "response") + string(x.Resp.Bytes)
+			require.Contains(t, w.halves, r, "response %+v of %+v", x.Resp, x.Req)
+			require.False(t, shown[r], "shown twice: %+v", x.Resp)
+			shown[r] = true
+		}
+		if q != "" && r != "" {
+			require.Equal(t, w.pairs[r], q, "paired with another request: %+v %+v", x.Req, x.Resp)
+			shown[q+r] = true
+		}
+		if x.State == dissect.Paired {
+			require.NotEmpty(t, q)
+			require.NotEmpty(t, r)
+		}
+	}
+	for _, k := range c.conns {
+		if k.Protocol != dissect.ProtocolKafka {
+			continue
+		}
+		for d, n := range k.Counts {
+			assert.Equal(t, k.tcp.Dirs[d].Bytes, n.FrameBytes+n.PartialBytes+n.Skipped+n.Limited, "connection %d, direction %d: %+v", k.tcp.ID, d, n)
+		}
+	}
+	for _, x := range w.all {
+		if x.Req == nil || x.Resp == nil || x.Req.Kind == dissect.TokenFrame {
+			continue
+		}
+		there := true
+		for _, p := range append(append([]int64(nil), x.Req.Packets...), x.Resp.Packets...) {
+			there = there && kept[p]
+		}
+		if !there {
+			continue
+		}
+		possible++
+		if shown[place(&x, x.Req, "request")+string(x.Req.Bytes)+place(&x, x.Resp, "response")+string(x.Resp.Bytes)] {
+			recovered++
+		}
+	}
+	return recovered, possible
+}
+
+func TestLossShowsNothingWrong(t *testing.T) {
+	captures := []string{"broker/x-full.pcap.gz", "broker/b-txn.pcap.gz", "broker/c-classic-group.pcap.gz", "clients/sarama-sasl-rawv0.pcapng", "clients/kafkago-basic.pcapng", "clients/kio-sweep.pcapng"}
+	for _, file := range captures {
+		t.Run(file, func(t *testing.T) {
+			full := read(t, dissect.Options{}, same, "captures/lab", file)
+			w := truthOf(full)
+			require.NotEmpty(t, w.all)
+			for seed := range uint64(3) {
+				for name, ch := range variants(rand.New(rand.NewPCG(seed, 7)), w.packets) {
+					kept := map[int64]bool{}
+					c := read(t, dissect.Options{}, func(s reassembly.Segment, give func(reassembly.Segment)) {
+						before := len(s.Payload)
+						ch(s, func(s reassembly.Segment) {
+							kept[s.Packet] = len(s.Payload) == before
+							give(s)
+						})
+					}, "captures/lab", file)
+					recovered, possible := w.against(t, c, kept)
+					t.Logf("%s, seed %d: %d of %d recovered", name, seed, recovered, possible)
+					if strings.HasSuffix(name, "only") {
+						assert.Zero(t, possible)
+					}
+				}
+			}
+		})
+	}
+}
