@@ -231,10 +231,14 @@ func (f *Facts) addError(e *tree.Event, l *factLevel) {
 // list of topics.
 func (f *Facts) topicLeaf(e *tree.Event, l *factLevel, name []byte, id [16]byte) {
 	if !e.Has(tree.FlagElement) && l.topic >= 0 { // the other of the two
-		if t := &f.topic[l.topic]; name != nil {
+		t := &f.topic[l.topic]
+		if name != nil {
 			t.Name = name
 		} else {
 			t.ID = id
+		}
+		if last := int32(len(f.topic) - 1); l.topic == last && int(last) >= f.askedTopics && t.Partitions() == 0 {
+			f.rejoin(l, *t, name, id)
 		}
 		return
 	}
@@ -244,30 +248,26 @@ func (f *Facts) topicLeaf(e *tree.Event, l *factLevel, name []byte, id [16]byte)
 	}
 }
 
+// rejoin brings the topic added last to the one that was asked for by the other of its name
+// and its id, if there is one.
+func (f *Facts) rejoin(l *factLevel, t Topic, name []byte, id [16]byte) {
+	f.topic = f.topic[:len(f.topic)-1]
+	if at := f.askedTopic(name, id); at >= 0 {
+		f.topic[at].Name, f.topic[at].ID = t.Name, t.ID
+		l.topic = at
+		return
+	}
+	f.topic = append(f.topic, t)
+}
+
 // findTopic returns the place of a topic, which is added unless the frame spoke of it last or,
 // in a response, the request had it; -1 at the cap.
 func (f *Facts) findTopic(name []byte, id [16]byte) int32 {
-	same := func(t *Topic) bool {
-		if name != nil {
-			return t.Name != nil && bytes.Equal(t.Name, name)
-		}
-		return t.ID == id
-	}
-	if n := len(f.topic); n > f.askedTopics && same(&f.topic[n-1]) {
+	if n := len(f.topic); n > f.askedTopics && f.topic[n-1].is(name, id) {
 		return int32(n - 1)
 	}
-	if f.answering {
-		for i := 0; i < f.askedTopics && f.budget > 0; i++ {
-			at := f.cursor + i
-			if at >= f.askedTopics {
-				at -= f.askedTopics
-			}
-			f.budget--
-			if same(&f.topic[at]) {
-				f.cursor = at
-				return int32(at)
-			}
-		}
+	if at := f.askedTopic(name, id); at >= 0 {
+		return at
 	}
 	if len(f.topic) >= maxTopics {
 		f.moreTopics++
@@ -275,6 +275,34 @@ func (f *Facts) findTopic(name []byte, id [16]byte) int32 {
 	}
 	f.topic = append(f.topic, Topic{Name: name, ID: id, first: int32(len(f.partitions))})
 	return int32(len(f.topic) - 1)
+}
+
+// askedTopic returns the place of a topic among those of the request, once the response is read;
+// -1 if it is not there. Answers mostly come in the order of what was asked.
+func (f *Facts) askedTopic(name []byte, id [16]byte) int32 {
+	if !f.answering {
+		return -1
+	}
+	for i := 0; i < f.askedTopics && f.budget > 0; i++ {
+		at := f.cursor + i
+		if at >= f.askedTopics {
+			at -= f.askedTopics
+		}
+		f.budget--
+		if f.topic[at].is(name, id) {
+			f.cursor = at
+			return int32(at)
+		}
+	}
+	return -1
+}
+
+// is reports whether t has that name or, where that is nil, that id.
+func (t *Topic) is(name []byte, id [16]byte) bool {
+	if name != nil {
+		return t.Name != nil && bytes.Equal(t.Name, name)
+	}
+	return t.ID == id
 }
 
 // addPartition adds an entry, or brings an answer to the one that was asked for. Partitions
@@ -307,8 +335,7 @@ func (f *Facts) addPartition(p *Partition) {
 	}
 }
 
-// answer brings the answer p to the entry of topic t that asked for it, if there is one. Answers
-// mostly come in the order of what was asked.
+// answer brings the answer p to the entry of topic t that asked for it, if there is one.
 func (f *Facts) answer(t *Topic, p *Partition) bool {
 	for i := int32(0); i < t.kept && f.budget > 0; i++ {
 		at := t.answered - 1 + i
