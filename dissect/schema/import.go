@@ -283,13 +283,21 @@ func (k *tagKeeper) keep(list *[]*FieldDef, f *FieldDef) {
 	k.keepStruct(f)
 }
 
-// keepStruct adds the struct of f and those inside it.
+// keepStruct adds the struct of f, where it has no fields in this version yet, and those inside it.
 func (k *tagKeeper) keepStruct(f *FieldDef) {
 	s := k.old.find(f.ElemType())
-	if s == nil || k.merged.find(s.Name) != nil {
+	if s == nil {
 		return
 	}
-	k.merged.structs = append(k.merged.structs, s)
+	have := k.merged.find(s.Name)
+	switch {
+	case have == nil:
+		k.merged.structs = append(k.merged.structs, s)
+	case slices.ContainsFunc(have.Fields, func(g *FieldDef) bool { return g.Versions.Contains(k.version) }):
+		return
+	default:
+		have.Fields = joinFields(have.Fields, s.Fields)
+	}
 	for _, inner := range s.Fields {
 		k.keepStruct(inner)
 	}
@@ -320,6 +328,10 @@ func (im *importer) keepOlder(m *Message, defs []definition) {
 			o := old.unflatten()
 			o.Name, o.Type, o.APIKey, o.Listeners = m.Name, m.Type, m.APIKey, m.Listeners
 			o.Versions, o.Unstable, o.Older = Versions{v, v}, None, nil
+			if !o.Flexible.Contains(v) {
+				o.Flexible = None
+			}
+			o.deriveHeaders()
 			if o.Type != TypeRequest && o.Type != TypeResponse {
 				o.Group = groupOf(m)
 			}

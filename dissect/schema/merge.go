@@ -276,7 +276,7 @@ func merge(newest *Message, parts []part) (*Message, error) {
 	m := all.unflatten()
 	m.Name, m.Type, m.APIKey, m.Listeners = newest.Name, newest.Type, newest.APIKey, newest.Listeners
 	m.Versions = Versions{parts[0].versions.Min, parts[len(parts)-1].versions.Max}
-	m.Flexible, m.Unstable = None, None
+	m.Flexible, m.Unstable, m.Older = None, None, nil
 	for _, p := range parts {
 		if x := p.m.Flexible.Intersect(p.versions); !x.Empty() && m.Flexible.Empty() {
 			m.Flexible = Versions{x.Min, All.Max}

@@ -151,11 +151,19 @@ func (m *Message) apiName() string {
 	return m.Name
 }
 
+// maxFields bounds the fields of a definition with its structs written out wherever they are
+// used; the largest of Kafka's has about 200. Structs in structs could multiply without end.
+const maxFields = 100_000
+
 // check reports what would keep m from being compiled: types that are not defined, structs
-// that contain themselves.
+// that contain themselves, too many fields.
 func (m *Message) check() error {
+	count := 0
 	var walk func(fields []*FieldDef, path []string) error
 	walk = func(fields []*FieldDef, path []string) error {
+		if count += len(fields); count > maxFields {
+			return fmt.Errorf("%s: more than %d fields", m.Name, maxFields)
+		}
 		for _, f := range fields {
 			name := f.ElemType()
 			if op, base := ops[name]; base {

@@ -22,8 +22,8 @@ func ParseVersions(s string) (Versions, error) {
 	if s == "none" || s == "" {
 		return None, nil
 	}
-	num := func(s string) (int16, error) {
-		n, err := strconv.ParseInt(strings.TrimSpace(s), 10, 16)
+	num := func(word string) (int16, error) {
+		n, err := strconv.ParseInt(strings.TrimSpace(word), 10, 16)
 		if err != nil || n < 0 {
 			return 0, fmt.Errorf("versions %q: want N, N-M, N+ or none", s)
 		}
