@@ -203,22 +203,27 @@ func (d *Decoder) rest(desc *tree.Desc, off, end int) {
 func (d *Decoder) unread(err *wire.Error, end int) {
 	if err.Class == wire.Malformed {
 		d.rest(descUnknown, d.rd.Off(), end)
-		d.issue(tree.Warning, tree.CodeMalformed, err.Off, end-err.Off, err.Error())
+		if !d.silent() {
+			d.issue(tree.Warning, tree.CodeMalformed, err.Off, end-err.Off, err.Error())
+		}
 		return
 	}
 	d.rest(descCut, d.rd.Off(), end)
-	if !d.src.cut {
+	if !d.src.cut && !d.silent() {
 		d.issue(tree.Warning, tree.CodeTruncated, err.Off, end-err.Off, err.Error())
 	}
 }
 
+// silent reports whether further issues would not be reported.
+func (d *Decoder) silent() bool { return d.issues > d.limits.Issues }
+
 // issue reports trouble at [off, off+n) of the current source, up to the limit.
 func (d *Decoder) issue(s tree.Severity, c tree.Code, off, n int, text string) {
+	if d.silent() {
+		return
+	}
 	d.issues++
-	if d.issues > d.limits.Issues {
-		if d.issues > d.limits.Issues+1 {
-			return
-		}
+	if d.silent() {
 		s, c, text = tree.Warning, tree.CodeLimit, "more than "+strconv.Itoa(d.limits.Issues)+" issues in one record set"
 	}
 	n = max(0, min(n, len(d.src.buf)-off))

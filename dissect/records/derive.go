@@ -18,7 +18,6 @@ func (d *Decoder) inflate(c Codec, src []byte) inflated {
 	if !c.Known() {
 		return inflated{err: errors.ErrUnsupported}
 	}
-	d.inflater.most = d.limits.Decompressed
 	limit := d.limits.of(len(src), d.limits.Total-d.spent)
 	if limit <= 0 {
 		return inflated{err: errLimit}

@@ -17,7 +17,6 @@ var (
 
 // inflater decompresses batches. Its codecs are made when first needed and kept.
 type inflater struct {
-	most int // bytes that any batch may become
 	src  bytes.Reader
 	gzip gzip.Reader
 	zstd *zstd.Decoder
@@ -96,7 +95,7 @@ func (f *inflater) unzstd(src, buf []byte, limit int) ([]byte, error) {
 	if f.zstd == nil {
 		// The window is the buffer itself, so memory is bounded by its capacity.
 		d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
-			zstd.WithDecodeAllCapLimit(true), zstd.WithDecoderMaxMemory(uint64(f.most)))
+			zstd.WithDecodeAllCapLimit(true))
 		if err != nil {
 			return buf, err
 		}
@@ -105,19 +104,22 @@ func (f *inflater) unzstd(src, buf []byte, limit int) ([]byte, error) {
 	for {
 		room := cap(buf)
 		out, err := f.zstd.DecodeAll(src, buf)
-		if len(out) > limit {
-			out, err = out[:limit], zstd.ErrDecoderSizeExceeded
+		over := len(out) > limit
+		if over {
+			out = out[:limit]
 		}
+		// Where a block does not fit, the error is not always that of size.
+		full := errors.Is(err, zstd.ErrDecoderSizeExceeded) || err != nil && room-len(out) < zstdBlock
 		switch {
+		case over, full && room >= limit:
+			return out, errLimit
+		case full:
 		case err == nil && len(src) == 0, errors.Is(err, io.ErrUnexpectedEOF):
 			return out, errShort
-		case !errors.Is(err, zstd.ErrDecoderSizeExceeded):
+		default:
 			return out, err
-		case room >= limit:
-			return out, errLimit
 		}
-		// The block that goes over the limit has room, lest it be copied to a larger buffer.
-		buf = grow(buf[:0], room+1, limit+zstdBlock)
+		buf = grow(buf[:0], room+1, limit)
 	}
 }
 
@@ -127,7 +129,11 @@ func grow(buf []byte, need, limit int) []byte {
 	if need <= cap(buf) {
 		return buf
 	}
-	bigger := make([]byte, len(buf), min(limit, max(need, bufferGrowth*cap(buf))))
+	room := max(need, bufferGrowth*cap(buf))
+	if room > limit/2 {
+		room = limit
+	}
+	bigger := make([]byte, len(buf), room)
 	copy(bigger, buf)
 	return bigger
 }

@@ -3,7 +3,7 @@ package records
 // Limits are the caps that hold hostile record sets in bounds. A field of zero stands for its
 // default.
 type Limits struct {
-	// Decompressed is the most bytes that one batch may decompress to. Default 32 MiB.
+	// Decompressed is the most bytes that one batch may decompress to. Default 16 MiB.
 	Decompressed int
 	// Ratio is the most bytes that one compressed byte may become, for batches that decompress
 	// to more than a mebibyte. Default 1000.
@@ -25,7 +25,7 @@ func (l Limits) withDefaults() Limits {
 		return v
 	}
 	return Limits{
-		Decompressed: or(l.Decompressed, 32<<20),
+		Decompressed: or(l.Decompressed, 16<<20),
 		Ratio:        or(l.Ratio, 1000),
 		Total:        or(l.Total, 128<<20),
 		Issues:       or(l.Issues, 100),

@@ -4,16 +4,13 @@ import "encoding/binary"
 
 // Sizes and places within entries.
 const (
-	headSize    = 12 // offset and length, in front of every batch and message
-	magicAt     = 16
-	minBody     = 14 // of the smallest message, magic 0
-	minBodyV1   = 22
-	batchHead   = 61 // up to the first record
-	minBodyV2   = batchHead - headSize
-	minRecord   = 7 // length included
-	minEntry    = headSize + minBody
-	minMagic    = 0
-	newestMagic = 2
+	headSize  = 12 // offset and length, in front of every batch and message
+	magicAt   = 16
+	minBody   = 14 // of the smallest message, magic 0
+	batchHead = 61 // up to the first record
+	minBodyV2 = batchHead - headSize
+	minRecord = 7 // length included
+	minEntry  = headSize + minBody
 )
 
 // Summary is what the heads of batches tell, without checksums and decompression.

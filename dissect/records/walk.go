@@ -47,9 +47,11 @@ func (d *Decoder) nextRecord(end int) bool {
 	f.length = r.Varint()
 	f.attributes = r.Off()
 	outer := r.Narrow(int(f.length))
+	if f.length < minRecord-1 {
+		r.Fail(wire.Malformed, f.start, wire.BadValue, int64(f.length), 0)
+	}
 	if r.Failed() {
 		d.v2.undecodeable = true
-		d.record = -1
 		err := *r.Err()
 		r.Rewind(f.start)
 		err.Off = f.start
