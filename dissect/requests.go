@@ -61,7 +61,7 @@ func (c *conn) request(f *frame.Frame) {
 	}
 	c.lastID = h.corr
 	fr.Plan = d.catalogue.Plan(h.key, h.version, schema.Request)
-	c.describeHeader(fr, &h, f.Whole())
+	d.describeRequest(fr, &h, f.Whole())
 	if h.body > 0 && f.Whole() {
 		if p := fr.Plan; p != nil {
 			d.useOlder(fr, h.body)
@@ -82,37 +82,6 @@ func (c *conn) request(f *frame.Frame) {
 		fr.ClientID = fr.Bytes[clientOff+2:][:len(h.client):len(h.client)]
 	}
 	c.await(x)
-}
-
-// describeHeader sets the header's layout, and says what is wrong with it.
-func (c *conn) describeHeader(fr *Frame, h *header, whole bool) {
-	d := c.d
-	layout := h.layout
-	switch {
-	case layout >= 0 && (h.clientFits || !whole):
-		fr.Header = d.catalogue.Header(schema.Request, layout)
-	case layout < 0 && h.clientFits && saneClientID(h.client, false):
-		fr.Header = d.catalogue.Header(schema.Request, 1)
-	case whole:
-		fr.Plan = nil
-		fr.Issues = append(fr.Issues, malformedHeader())
-		return
-	}
-	if fr.Plan == nil {
-		fr.Issues = append(fr.Issues, unsupportedIssue(d.catalogue, h.key, h.version))
-	}
-}
-
-// useOlder replaces the plan of fr by an older layout of the same version where only that fits.
-func (d *Dissector) useOlder(fr *Frame, body int) {
-	p := fr.Plan
-	if len(d.catalogue.Older(p.API.Key, p.Version, p.Direction)) == 0 || d.fits(fr.Bytes, body, p) != frame.No {
-		return
-	}
-	if o := d.older(fr.Bytes, body, p); o != nil {
-		fr.Plan = o
-		fr.Issues = append(fr.Issues, olderIssue(o))
-	}
 }
 
 // peek reads what the pipeline needs of a request.

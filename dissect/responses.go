@@ -5,17 +5,14 @@ import (
 	"github.com/kdissect/kdissect/dissect/schema"
 )
 
-// near is how far from the last request's a correlation id may be, for a response whose request
-// is not in flight to be believed for the time being.
-const near = 256
-
 // Size implements frame.Judge.
 func (r *responses) Size(n int32) bool {
 	return n >= 4 || n >= 0 && r.c.sasl.tokens
 }
 
-// Header implements frame.Judge: a response to a request in flight looks right; one to a
-// request that may have been lost may be one.
+// Header implements frame.Judge: only a response to a request in flight looks right. One to a
+// request that was lost is passed over in a search: lengths and numbers in record batches look
+// just like it.
 func (r *responses) Header(prev, b []byte) frame.Verdict {
 	if len(b) < 4 {
 		return frame.More
@@ -33,15 +30,6 @@ func (r *responses) Header(prev, b []byte) frame.Verdict {
 	}
 	if c.flight.Has(id) {
 		return frame.Strong
-	}
-	if prev != nil {
-		if step := int64(id) - int64(int32At(prev, respCorrOff)); step > 0 && step <= near {
-			return frame.Weak
-		}
-		return frame.No
-	}
-	if away := int64(id) - int64(c.lastID); c.anyRequest && away >= -near && away <= near {
-		return frame.Weak
 	}
 	return frame.No
 }
@@ -115,24 +103,9 @@ func (c *conn) complete(x *exchange, whole bool) {
 	c.release(x)
 	req, resp := &x.request, &x.response
 	x.Response = resp
-	resp.APIKey, resp.Version = req.APIKey, req.Version
-	resp.Plan = d.responsePlan(resp.Bytes, req.APIKey, req.Version)
-	layout := int16(0)
-	if resp.Plan != nil {
-		layout = resp.Plan.HeaderVersion
-	}
-	resp.Header = d.catalogue.Header(schema.Response, layout)
-	if p := resp.Plan; p != nil {
-		if p.Version != req.Version {
-			resp.Issues = append(resp.Issues, fallbackIssue(req.Version))
-		}
-		if whole {
-			c.learn(resp, responseBody(resp.Bytes, p))
-		}
-	} else {
-		i := unsupportedIssue(d.catalogue, req.APIKey, req.Version)
-		i.Span.Off, i.Span.Len = respCorrOff+4, 0
-		resp.Issues = append(resp.Issues, i)
+	d.describeResponse(resp, req.APIKey, req.Version)
+	if whole && resp.Plan != nil {
+		c.learn(resp, responseBody(resp.Bytes, resp.Plan))
 	}
 	if x.Overtook {
 		x.Issues = append(x.Issues, outOfOrderIssue())
