@@ -88,7 +88,7 @@ func clientID(b []byte, size int32) frame.Verdict {
 }
 
 // wholeRequest judges a whole request whose header passed: strong where its body decodes
-// exactly, weak where bytes are left over or the layout is unknown.
+// exactly, weak where bytes are left over, as some clients have it, or the layout is unknown.
 func (l *layouts) wholeRequest(b []byte) frame.Verdict {
 	h := parseHeader(l.catalogue, b)
 	if !h.clientFits {
@@ -101,20 +101,25 @@ func (l *layouts) wholeRequest(b []byte) frame.Verdict {
 	if h.body == 0 {
 		return frame.No
 	}
-	return l.fit(b, h.body, p)
+	v := l.fit(b, h.body, p)
+	if v == frame.Weak && len(h.client) == 0 {
+		return frame.No
+	}
+	return v
 }
 
-// wholeResponse judges a whole response to a request of the given key and version.
+// wholeResponse judges a whole response to a request of the given key and version: strong where
+// its body decodes exactly, weak where the layout is unknown. Brokers leave no bytes over.
 func (l *layouts) wholeResponse(b []byte, key, version int16) frame.Verdict {
 	p := l.responsePlan(b, key, version)
 	if p == nil {
 		return frame.Weak
 	}
 	off := responseBody(b, p)
-	if off < 0 {
+	if off < 0 || l.fit(b, off, p) != frame.Strong {
 		return frame.No
 	}
-	return l.fit(b, off, p)
+	return frame.Strong
 }
 
 // responsePlan returns the layout of the response b to a request, or nil. An ApiVersions

@@ -115,7 +115,7 @@ func (s *tiling) Leaf(e tree.Event) {
 		s.next = e.Span.End()
 	}
 }
-func (s *tiling) Issue(i tree.Issue)                       { s.failed = s.failed || i.Severity == tree.Error }
+func (s *tiling) Issue(i tree.Issue)                      { s.failed = s.failed || i.Severity == tree.Error }
 func (s *tiling) Source(int32, []byte, tree.Span, string) {}
 
 func (c *collector) Closed(k *dissect.Connection, end reassembly.End) {

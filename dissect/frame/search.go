@@ -201,11 +201,26 @@ func (s *Splitter) review(b []byte) {
 
 // admit puts the place at on trial.
 func (s *Splitter) admit(at int, b []byte, v Verdict) {
+	w := &s.search
 	size := int32(binary.BigEndian.Uint32(b[at:]))
-	if size < 0 || size > s.limits.MaxSearch || len(s.search.cands) >= maxCandidates {
+	if size < 0 || size > s.limits.MaxSearch {
 		return
 	}
-	s.search.cands = append(s.search.cands, candidate{start: at, last: at, end: at + 4 + int(size), frames: 1, strong: v == Strong})
+	c := candidate{start: at, last: at, end: at + 4 + int(size), frames: 1, strong: v == Strong}
+	if len(w.cands) < maxCandidates {
+		w.cands = append(w.cands, c)
+		return
+	}
+	// The one that takes longest to decide on makes room.
+	far := 0
+	for i := range w.cands {
+		if w.cands[i].end > w.cands[far].end {
+			far = i
+		}
+	}
+	if c.end < w.cands[far].end {
+		w.cands[far] = c
+	}
 }
 
 // due returns the candidate that ends first, if it ends at or before pos; else -1.
