@@ -181,3 +181,32 @@ func TestLab(t *testing.T) {
 		})
 	}
 }
+
+// TestLabLink has one conversation in many shapes, all with the same bytes.
+func TestLabLink(t *testing.T) {
+	dir := filepath.Join(shared(t), "captures", "lab", "link")
+	files, err := filepath.Glob(filepath.Join(dir, "*.pcap*"))
+	require.NoError(t, err)
+	base := reassemble(t, filepath.Join(dir, "base-ethernet-ipv4.pcapng")).conns
+	require.Len(t, base, 1)
+	for _, file := range files {
+		name := filepath.Base(file)
+		t.Run(name, func(t *testing.T) {
+			rec := reassemble(t, file)
+			require.Len(t, rec.conns, 1)
+			gaps := 0
+			for d := range rec.conns[0].dirs {
+				x, y := &rec.conns[0].dirs[d], &base[0].dirs[d]
+				if !strings.HasPrefix(name, "damaged-") {
+					assert.Equal(t, digest(y.bytes), digest(x.bytes), "direction %d", d)
+					assert.Empty(t, x.gaps)
+				} else if rec.conns[0].conn.Flow == base[0].conn.Flow {
+					assert.Equal(t, len(y.bytes), len(x.bytes)+int(x.missing), "direction %d", d)
+				}
+				gaps += len(x.gaps)
+			}
+			assert.Equal(t, strings.HasPrefix(name, "damaged-"), gaps > 0)
+			assert.Zero(t, rec.notes[reassembly.OutOfWindow]+rec.notes[reassembly.OverlapConflict])
+		})
+	}
+}

@@ -14,6 +14,7 @@ func (a *Assembler) sawFIN(h *half, seq uint32, packet, time int64) {
 		return
 	}
 	h.fin, h.finTime = off, time
+	a.dropStray(h) // the end is within reach, that was not
 	h.ackLast, h.ackLow, h.ackProven = min(h.ackLast, off), min(h.ackLow, off), min(h.ackProven, off)
 	a.settle(h, packet, time)
 	if !h.c.closed && h.asking() {

@@ -2,6 +2,7 @@ package reassembly_test
 
 import (
 	"bytes"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/kdissect/kdissect/reassembly"
@@ -108,6 +109,17 @@ func reassembleFuzzed(t *testing.T, ops []byte, isn uint32) {
 	}
 	if given != len(x.bytes) {
 		t.Fatalf("%d bytes captured, %d delivered", given, len(x.bytes))
+	}
+}
+
+// TestModel has random inputs of FuzzReassemble.
+func TestModel(t *testing.T) {
+	for seed := range uint64(300) {
+		r := rand.New(rand.NewPCG(seed, 3))
+		reassembleFuzzed(t, randomBytes(r, 4*r.IntN(600)), r.Uint32())
+		if t.Failed() {
+			t.Fatalf("seed %d", seed)
+		}
 	}
 }
 

@@ -19,14 +19,13 @@ type sent struct {
 	off      int64
 	payload  []byte
 	wire     int
-	dropped  bool
 }
 
 // conversation generates the segments that a perfect capture would show, in order: a handshake,
 // data in both directions with acknowledgements, repeated pieces, FINs.
 func conversation(r *rand.Rand, streams [2][]byte, isn [2]uint32) []sent {
 	var out []sent
-	var pos, got [2]int64 // sent, and acknowledged by the other side
+	var pos [2]int64 // sent
 	add := func(d reassembly.Dir, flags reassembly.Flags, off int64, payload []byte) {
 		out = append(out, sent{d: d, flags: flags, seq: isn[d] + 1 + uint32(off), ack: isn[d.Other()] + 1 + uint32(pos[d.Other()]),
 			off: off, payload: payload, wire: len(payload)})
@@ -60,7 +59,6 @@ func conversation(r *rand.Rand, streams [2][]byte, isn [2]uint32) []sent {
 				add(d.Other(), ack, pos[d.Other()], nil)
 			}
 		}
-		got[d] = pos[d]
 		if r.IntN(3) > 0 {
 			add(d.Other(), ack, pos[d.Other()], nil)
 		}

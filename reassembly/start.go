@@ -25,7 +25,7 @@ func (h *half) rebase(seq uint32) {
 	} else {
 		h.ackLast, h.ackLow, h.ackProven, h.sent = h.ackLast+n, h.ackLow+n, h.ackProven+n, h.sent+n
 		if h.fin >= 0 {
-			h.fin += n
+			h.fin = max(h.fin+n, -1)
 		}
 	}
 	h.nextSeq = seq

@@ -113,7 +113,8 @@ const (
 	PortReuse                       // a new SYN on the addresses of an open connection
 )
 
-// Note is an observation at a place in a stream.
+// Note is an observation at a place in a stream. Off is negative for bytes from before the first
+// that were delivered.
 type Note struct {
 	Kind   NoteKind
 	Off    int64
