@@ -88,3 +88,23 @@ func FuzzJSON(f *testing.F) {
 		}
 	})
 }
+
+func FuzzSummary(f *testing.F) {
+	f.Add([]byte{3, 3, 0, 0, 4, 0, 0, 64, 0, 1, 16, 1, 8, 4, 3, 'a', 'b', '"', 1, 0, 0, 0, 8, 0, 8, 6, 0, 5, 0, 0, 7}, false)
+	f.Fuzz(func(t *testing.T, in []byte, wide bool) {
+		x := testExchange()
+		s := NewSummary(nil, Options{Wide: wide})
+		events := script{in: in}
+		s.facts.walk = func(_ *dissect.Frame, sink tree.Sink) { events.give(sink) }
+		s.facts.resolve = func(*dissect.Exchange, [16]byte) string { return "" }
+		line := s.Append(nil, x)
+		for i, c := range line {
+			if (c < 0x20 || c == 0x7f) && i != len(line)-1 {
+				t.Fatalf("%#x in a line: %q", c, line)
+			}
+		}
+		if !wide && len(line) > 4096 {
+			t.Fatalf("%d bytes", len(line))
+		}
+	})
+}
