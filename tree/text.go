@@ -191,8 +191,9 @@ func (x *Text) value(n *Node) {
 func (x *Text) count(n *Node) {
 	unit := " element"
 	switch n.Desc.Kind {
-	case KindTags:
-		unit = " field"
+	case KindTags: // the number is the value
+		x.dst = strconv.AppendInt(x.dst, int64(n.Count), 10)
+		return
 	case KindRecords:
 		unit = " byte"
 		if n.Flags&FlagNull == 0 {
