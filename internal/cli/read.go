@@ -31,7 +31,7 @@ Times are UTC. Passwords, tokens and the like are hidden unless --show-secrets i
 	examples: []example{
 		{"read capture.pcap", "one line for each exchange"},
 		{"read -t --api ConsumerGroupDescribe capture.pcap", "every byte of one API, as trees"},
-		{"read -tx -n 1 --topic orders capture.pcap", "the first exchange about a topic, with its bytes beside it"},
+		{"read -tx -n 1 --topic orders capture.pcap", "the first exchange about a topic, with its bytes"},
 		{"read -j capture.pcap.gz | jq .response", "JSON for other programs"},
 		{"read --errors --since 10:15 --until 10:20 capture.pcap", "what went wrong in five minutes"},
 		{`read --where 'api == "FETCH" && latencyMs > 100' capture.pcap`, "an expression over the JSON form"},
@@ -63,7 +63,7 @@ func (f *readFlags) define(fs *pflag.FlagSet) {
 	fs.Var(f.format, "format", "what to show of each exchange")
 	fs.BoolVarP(&f.tree, "tree", "t", false, "short for --format tree")
 	fs.BoolVarP(&f.json, "json", "j", false, "short for --format json")
-	fs.BoolVarP(&f.hex, "hex", "x", false, "put the bytes beside the trees, 16 a row")
+	fs.BoolVarP(&f.hex, "hex", "x", false, "add the bytes of each frame to the trees, 16 a row")
 	fs.BoolVar(&f.packets, "packets", false, "show which packets carried what")
 	fs.BoolVar(&f.full, "full", false, "show long values and lists whole")
 	fs.BoolVar(&f.plain, "plain", false, "JSON: leave out what the broker's log does not have")
