@@ -2,6 +2,7 @@ package dissect
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/kdissect/kdissect/dissect/frame"
 	"github.com/kdissect/kdissect/dissect/pair"
@@ -37,6 +38,7 @@ type session struct {
 	responses responses
 	flight    pair.Table[*exchange]
 	late      []*exchange // responses whose request may still be delivered
+	stalled   stalled
 	sasl      sasl
 
 	inFlightBytes int64
@@ -59,34 +61,55 @@ type responses struct {
 
 func (c *conn) client() reassembly.Dir { return c.Broker.Other() }
 
-func (c *conn) splitter(d reassembly.Dir) *frame.Splitter {
-	if d == c.Broker {
-		return &c.responses.Splitter
-	}
-	return &c.requests.Splitter
-}
-
 func (c *conn) chunk(d reassembly.Dir, off int64, b []byte, packet, time int64) {
 	if len(c.late) > 0 {
 		c.expireLate(packet - c.d.limits.LatePackets)
 	}
-	c.splitter(d).Chunk(off, b, packet, time)
+	c.hurry(time)
+	switch {
+	case d != c.Broker:
+		c.drain(packet)
+		c.requests.Chunk(off, b, packet, time)
+	case c.mustWait():
+		c.stall(event{dir: d, off: off, packet: packet, time: time}, b)
+	default:
+		c.responses.Chunk(off, b, packet, time)
+	}
 }
 
 func (c *conn) gap(d reassembly.Dir, g reassembly.Gap) {
-	if d == c.Broker {
-		c.flight.Doubt()
-	} else {
+	switch {
+	case d != c.Broker:
 		for _, r := range c.late {
 			r.requestsLost = true
 		}
+		c.requests.Gap(frameGap(g))
+	case len(c.stalled.events) > 0:
+		c.stall(event{kind: gapEvent, dir: d, off: g.Off, n: g.Len, reason: g.Reason, packet: g.Packet, time: g.Time}, nil)
+	default:
+		c.brokerGap(g)
 	}
-	c.splitter(d).Gap(frame.Gap{Off: g.Off, Len: g.Len, Reason: uint8(g.Reason), Packet: g.Packet, Time: g.Time})
+}
+
+func (c *conn) brokerGap(g reassembly.Gap) {
+	c.flight.Doubt()
+	c.responses.Gap(frameGap(g))
+}
+
+func frameGap(g reassembly.Gap) frame.Gap {
+	return frame.Gap{Off: g.Off, Len: g.Len, Reason: uint8(g.Reason), Packet: g.Packet, Time: g.Time}
 }
 
 func (c *conn) finish(d reassembly.Dir, packet, time int64) {
 	c.finished[d] = packet
-	c.splitter(d).Finish(packet, time)
+	switch {
+	case d != c.Broker:
+		c.requests.Finish(packet, time)
+	case len(c.stalled.events) > 0:
+		c.stall(event{kind: finishEvent, dir: d, packet: packet, time: time}, nil)
+	default:
+		c.responses.Finish(packet, time)
+	}
 }
 
 // overlap notes that a retransmission differs from the bytes that were kept.
@@ -159,10 +182,12 @@ func (c *conn) close(why reassembly.End, packet, time int64) {
 		c.decideAtEnd()
 	}
 	if c.phase == speaking {
-		for _, d := range []reassembly.Dir{c.client(), c.Broker} {
-			if c.finished[d] == 0 {
-				c.splitter(d).Finish(packet, time)
-			}
+		if c.finished[c.client()] == 0 {
+			c.requests.Finish(packet, time)
+		}
+		c.drain(math.MaxInt64)
+		if c.finished[c.Broker] == 0 {
+			c.responses.Finish(packet, time)
 		}
 		c.expireLate(packet + 1)
 		c.flushToken()
