@@ -63,7 +63,7 @@ func (c *conn) client() reassembly.Dir { return c.Broker.Other() }
 
 func (c *conn) chunk(d reassembly.Dir, off int64, b []byte, packet, time int64) {
 	if len(c.late) > 0 {
-		c.expireLate(packet - c.d.limits.LatePackets)
+		c.expireLate(time - int64(c.d.limits.MaxLate))
 	}
 	c.hurry(time)
 	switch {
@@ -189,7 +189,7 @@ func (c *conn) close(why reassembly.End, packet, time int64) {
 		if c.finished[c.Broker] == 0 {
 			c.responses.Finish(packet, time)
 		}
-		c.expireLate(packet + 1)
+		c.expireLate(math.MaxInt64)
 		c.flushToken()
 		c.flight.Flush(func(x *exchange) { c.unanswered(x, c.unansweredIssue(x.Request)) })
 		c.requests.Release()

@@ -339,11 +339,7 @@ func (c *conn) collect(client reassembly.Dir, e event, b []byte) bool {
 		feed(&s.Splitter, e, b)
 		return s.found()
 	}
-	// Responses without any request prove something only where no client was captured.
-	if p.begun[client] {
-		return s.found()
-	}
-	if _, sure, known := c.direction(); sure {
+	if _, sure, known := c.direction(); sure && !p.begun[client] {
 		if !p.orphans.begun {
 			o := &p.orphans
 			o.begun, o.c = true, c
@@ -355,7 +351,13 @@ func (c *conn) collect(client reassembly.Dir, e event, b []byte) bool {
 		}
 		feed(&p.orphans.Splitter, e, b)
 	}
-	return s.found() || p.orphans.found > 0
+	return s.found() || c.brokerOnly(client)
+}
+
+// brokerOnly reports whether responses were found, and no client was captured whose requests
+// may only be late.
+func (c *conn) brokerOnly(client reassembly.Dir) bool {
+	return c.probe.orphans.found > 0 && c.TCP.Dirs[client].Packets == 0
 }
 
 func feed(s *frame.Splitter, e event, b []byte) {

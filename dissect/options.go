@@ -37,8 +37,8 @@ type Limits struct {
 	Buffers       int64         // bytes of frames held in all; default 256 MiB
 	Detect        int64         // bytes of a connection held until its protocol is known; default 1 MiB
 	DetectTotal   int64         // bytes of a connection begun before the capture that are looked at in vain; default 16 MiB
-	Late          int           // responses of a connection kept for requests that are delivered late; default 64
-	LatePackets   int64         // packets of the capture for which these are kept; default 1,000
+	Late          int           // responses of a connection kept for requests that are delivered late; default 256
+	MaxLate       time.Duration // for which these are kept, in capture time; it should be longer than bytes wait behind a hole; default 6 s
 	Topics        int           // topic ids remembered; default 100,000
 	Listed        int           // gaps, skips and issues listed for each connection; default 64
 }
@@ -63,8 +63,10 @@ func (l Limits) withDefaults() Limits {
 	or64(&l.Buffers, 256<<20)
 	or64(&l.Detect, 1<<20)
 	or64(&l.DetectTotal, 16<<20)
-	or(&l.Late, 64)
-	or64(&l.LatePackets, 1000)
+	or(&l.Late, 256)
+	if l.MaxLate <= 0 {
+		l.MaxLate = 6 * time.Second
+	}
 	or(&l.Topics, 100_000)
 	or(&l.Listed, 64)
 	return l

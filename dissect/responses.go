@@ -149,7 +149,8 @@ func (c *conn) orphan(f *frame.Frame) {
 		return
 	}
 	if len(c.late) >= c.d.limits.Late {
-		c.expireLate(c.late[0].response.LastPacket + 1)
+		c.giveOrphan(c.late[0])
+		c.late = append(c.late[:0], c.late[1:]...)
 	}
 	if !c.hold(x, 1, fr, f) {
 		c.giveOrphan(x)
@@ -201,10 +202,10 @@ func (c *conn) takeLate(req *Frame) *exchange {
 	return nil
 }
 
-// expireLate gives the kept responses that ended before packet as orphans.
-func (c *conn) expireLate(packet int64) {
+// expireLate gives the kept responses that ended before time as orphans.
+func (c *conn) expireLate(time int64) {
 	n := 0
-	for n < len(c.late) && c.late[n].response.LastPacket < packet {
+	for n < len(c.late) && c.late[n].response.LastTime < time {
 		c.giveOrphan(c.late[n])
 		n++
 	}

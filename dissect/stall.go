@@ -1,15 +1,9 @@
 package dissect
 
 import (
-	"time"
-
 	"github.com/kdissect/kdissect/dissect/frame"
 	"github.com/kdissect/kdissect/reassembly"
 )
-
-// maxStall is how long, in capture time, the broker's bytes wait for the client's. It is longer
-// than bytes of the client wait behind a hole.
-const maxStall = int64(6 * time.Second)
 
 // stalled holds what came from the broker while its frames are searched. A response is only
 // found by its request, and that may be delivered late: when its direction waits behind a hole.
@@ -74,7 +68,7 @@ func (c *conn) drain(packet int64) {
 
 // hurry gives all events once the first of them has waited too long.
 func (c *conn) hurry(time int64) {
-	if s := &c.stalled; len(s.events) > 0 && time-s.events[0].time > maxStall {
+	if s := &c.stalled; len(s.events) > 0 && time-s.events[0].time > int64(c.d.limits.MaxLate) {
 		c.drain(s.events[len(s.events)-1].packet + 1)
 	}
 }
