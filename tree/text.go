@@ -111,15 +111,36 @@ func (x *Text) issues(node int32, children bool) {
 func (x *Text) line(i int32) {
 	n := &x.t.Nodes[i]
 	d := n.Desc
+	x.name(n)
+	x.typ(n)
+	if x.hasValue(n) {
+		x.dst = append(x.dst, " = "...)
+		x.value(n)
+		x.note(n)
+	}
+	x.span(n.Span)
+	if d.About != "" {
+		x.dst = append(x.dst, ' ')
+		x.color(colorAbout)
+		x.dst = appendCut(x.dst, d.About, aboutMax)
+		x.color(colorOff)
+	}
+}
+
+func (x *Text) name(n *Node) {
 	x.color(colorName)
-	x.dst = append(x.dst, d.Name...)
+	x.dst = append(x.dst, n.Desc.Name...)
 	x.color(colorOff)
 	if n.Flags&FlagElement != 0 {
 		x.dst = append(x.dst, '[')
 		x.dst = strconv.AppendInt(x.dst, int64(n.Index), 10)
 		x.dst = append(x.dst, ']')
 	}
-	switch d.Kind {
+}
+
+// typ writes " TYPE", or what groups have in its place.
+func (x *Text) typ(n *Node) {
+	switch n.Desc.Kind {
 	case KindMessage:
 		x.dst = append(x.dst, " message"...)
 		x.version(n.Aux)
@@ -131,15 +152,7 @@ func (x *Text) line(i int32) {
 	default:
 		x.dst = append(x.dst, ' ')
 		x.color(colorType)
-		x.dst = append(x.dst, d.Type...)
-		x.color(colorOff)
-		x.value(n)
-	}
-	x.span(n.Span)
-	if d.About != "" {
-		x.dst = append(x.dst, ' ')
-		x.color(colorAbout)
-		x.dst = appendCut(x.dst, d.About, aboutMax)
+		x.dst = append(x.dst, n.Desc.Type...)
 		x.color(colorOff)
 	}
 }
@@ -173,6 +186,9 @@ func (x *Text) value(n *Node) {
 	}
 	x.dst = append(x.dst, " = "...)
 	switch {
+	case d.Kind == KindTags && n.Flags&FlagStructural != 0: // the leaf of an empty section
+		x.dst = append(x.dst, '0')
+		return
 	case d.Kind == KindArray || d.Kind == KindTags || d.Kind == KindRecords:
 		x.count(n)
 		return
@@ -185,7 +201,6 @@ func (x *Text) value(n *Node) {
 	default:
 		x.scalar(n)
 	}
-	x.note(n)
 }
 
 func (x *Text) count(n *Node) {
@@ -302,11 +317,22 @@ func printable(b []byte) bool {
 
 // note writes " (NOTE)": an encoding, a word of an enumeration, a time, a verdict.
 func (x *Text) note(n *Node) {
-	d := n.Desc
 	mark := len(x.dst)
 	x.dst = append(x.dst, " ("...)
 	begin := len(x.dst)
+	x.remark(n)
+	if len(x.dst) == begin {
+		x.dst = x.dst[:mark]
+		return
+	}
+	x.dst = append(x.dst, ')')
+}
+
+// remark writes the NOTE alone.
+func (x *Text) remark(n *Node) {
+	d := n.Desc
 	switch {
+	case d.Kind == KindArray || d.Kind == KindTags && n.Next > 0 && n.Count > 0 || d.Kind == KindRecords:
 	case n.Flags&FlagChecked != 0:
 		if n.Num == n.Aux {
 			x.dst = append(x.dst, "ok"...)
@@ -327,15 +353,15 @@ func (x *Text) note(n *Node) {
 		x.dst = append(x.dst, "int32, n"...)
 	case d.Names != nil:
 		x.dst = append(x.dst, d.Names.Name(n.Num)...)
-	case d.Time && n.Num >= 0:
-		x.dst = appendTime(x.dst, n.Num)
 	case d.Derived:
 		x.dst = append(x.dst, "= "...)
 		x.dst = strconv.AppendInt(x.dst, n.Aux, 10)
-		if n.Desc.Time && n.Aux >= 0 {
+		if d.Time && n.Aux >= 0 {
 			x.dst = append(x.dst, ", "...)
 			x.dst = appendTime(x.dst, n.Aux)
 		}
+	case d.Time && n.Num >= 0:
+		x.dst = appendTime(x.dst, n.Num)
 	}
 	if len(x.dst) == begin {
 		x.dst = x.dst[:mark]

@@ -10,6 +10,13 @@ import (
 	"github.com/kdissect/kdissect/tree"
 )
 
+// Paths of deviations that are no field of a body.
+const (
+	HeaderPath   = "header."  // in front of the path in the header
+	BodyPath     = "body"     // the body as a whole, where its layout is unknown
+	TrailingPath = "trailing" // bytes behind the body
+)
+
 // Deviation is a place whose bytes differ from the canonical encoding of the value they stand
 // for. Path is as in Encoder.Wire.
 type Deviation struct {
@@ -29,6 +36,7 @@ type Canon struct {
 	zeros  map[*tree.Desc][]byte
 	plans  map[*schema.Plan]bool
 	encode Encoder
+	header bool // the header is open: its paths begin with "header."
 	// records counts the groups open from a record set on: what is inside stands in JSON as it
 	// is on the wire.
 	records int
@@ -46,6 +54,7 @@ type tagState struct {
 // Reset starts on a frame whose header or body has the layout p.
 func (c *Canon) Reset(buf []byte, p *schema.Plan) {
 	c.buf, c.found, c.path, c.tags, c.records = buf, c.found[:0], c.path[:0], c.tags[:0], 0
+	c.header = false
 	if p == nil || c.plans[p] {
 		return
 	}
@@ -82,7 +91,11 @@ func (c *Canon) Deviations() []Deviation { return c.found }
 func (c *Canon) raw(s tree.Span) []byte { return c.buf[s.Off:s.End()] }
 
 func (c *Canon) note(suffix string, s tree.Span) {
-	c.found = append(c.found, Deviation{strings.TrimPrefix(where(c.path)+suffix, "."), c.raw(s)})
+	path := strings.TrimPrefix(where(c.path)+suffix, ".")
+	if c.header {
+		path = HeaderPath + path
+	}
+	c.found = append(c.found, Deviation{path, c.raw(s)})
 }
 
 func (c *Canon) push(e *tree.Event) {
@@ -118,6 +131,8 @@ func (c *Canon) Begin(e tree.Event) bool {
 		t := &c.tags[len(c.tags)-1]
 		t.dirty = t.dirty || e.Aux <= t.last
 		t.last, t.tag = e.Aux, e.Desc
+	case e.Has(tree.FlagHeader):
+		c.header = true
 	case named(&e):
 		c.push(&e)
 	}
@@ -132,7 +147,16 @@ func (c *Canon) Leaf(e tree.Event) {
 }
 
 func (c *Canon) leaf(e *tree.Event) {
-	if c.records > 1 || e.Desc.Kind == tree.KindRest && (c.records > 0 || !c.inTag()) {
+	switch {
+	case c.records > 1 || e.Desc.Kind == tree.KindRest && c.records > 0:
+		return
+	case e.Desc == trailingDesc:
+		c.note(TrailingPath, e.Span)
+		return
+	case e.Desc == rawDesc:
+		c.note(BodyPath, e.Span)
+		return
+	case e.Desc.Kind == tree.KindRest && !c.inTag():
 		return
 	}
 	if e.Has(tree.FlagStructural) {
@@ -244,6 +268,8 @@ func (c *Canon) End(e tree.Event) {
 		if t.dirty {
 			c.note(".taggedFields", e.Span)
 		}
+	case e.Has(tree.FlagHeader):
+		c.header = false
 	case named(&e):
 		c.path = c.path[:len(c.path)-1]
 	}

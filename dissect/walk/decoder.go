@@ -451,25 +451,23 @@ func (d *Decoder) records(f *schema.Field, flags tree.Flags, index int32, off in
 	sink := d.sink
 	if sink.Begin(e) {
 		sink.Leaf(tree.Event{Desc: f.Length, Span: d.since(off), Value: tree.Value{Num: sent}, Flags: tree.FlagStructural})
-		span := tree.Span{Off: int32(start), Len: int32(have)}
-		switch {
-		case have == 0:
-		case d.Records != nil:
-			d.Records.Walk(e.Value.Bytes, span, where(d.path), sink)
-		default:
-			sink.Leaf(tree.Event{Desc: restDesc, Span: span, Value: tree.Value{Bytes: e.Value.Bytes}, Flags: tree.FlagStructural})
-		}
-		if have < n {
-			d.r.Skip(have)
-			d.r.Bytes(n - have) // fails: truncated
-			d.report()
-		}
+		d.recordSet(e.Value.Bytes, tree.Span{Off: int32(start), Len: int32(have)}, sink)
 	}
-	if have == n {
-		d.r.Bytes(n)
-	}
+	d.r.Skip(have)
+	d.r.Skip(n - have) // fails where bytes were not captured
 	e.Value = tree.Value{}
 	d.end(e, off)
+}
+
+// recordSet gives the events of the captured bytes of a record set.
+func (d *Decoder) recordSet(b []byte, span tree.Span, sink tree.Sink) {
+	switch {
+	case len(b) == 0:
+	case d.Records != nil:
+		d.Records.Walk(b, span, where(d.path), sink)
+	default:
+		sink.Leaf(tree.Event{Desc: restDesc, Span: span, Value: tree.Value{Bytes: b}, Flags: tree.FlagStructural})
+	}
 }
 
 // rest covers what was not decoded in a frame: bytes behind the body, or behind an error.

@@ -76,6 +76,12 @@ func (t *Tree) appendIssue(b []byte, i *tree.Issue) []byte {
 	return append(b, '\n')
 }
 
+// AppendFrame appends the tree of a frame that did not come from a capture; side is request or
+// response.
+func (t *Tree) AppendFrame(b []byte, side string, f *dissect.Frame) []byte {
+	return t.appendFrame(b, side, f, holdsSecrets(f.APIKey))
+}
+
 // appendFrame appends the tree of a frame, and around it what was asked for.
 func (t *Tree) appendFrame(b []byte, side string, f *dissect.Frame, hide bool) []byte {
 	for i := range f.Issues {
