@@ -31,7 +31,7 @@ func regionColor(r Region) string {
 		return "\x1b[90m"
 	case RegionHeader:
 		return "\x1b[35m"
-	case RegionRequest:
+	case RegionRequest, RegionData:
 		return "\x1b[34m"
 	case RegionResponse:
 		return "\x1b[32m"

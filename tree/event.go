@@ -80,9 +80,10 @@ const (
 	RegionFrame
 	RegionHeader
 	RegionRequest
-	RegionResponse
+	RegionData // the body of what is neither
 	RegionBatch
 	RegionRecord
+	RegionResponse
 	RegionTags
 )
 
@@ -97,6 +98,8 @@ func (r Region) String() string {
 		return "request body"
 	case RegionResponse:
 		return "response body"
+	case RegionData:
+		return "body"
 	case RegionBatch:
 		return "RecordBatch"
 	case RegionRecord:

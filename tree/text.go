@@ -178,20 +178,24 @@ func (x *Text) span(s Span) {
 	x.dst = append(x.dst, "B]"...)
 }
 
-// value writes " = VALUE (NOTE)", where there is one.
+// hasValue reports whether the line of n shows a value.
+func (x *Text) hasValue(n *Node) bool {
+	switch n.Desc.Kind {
+	case KindMessage, KindGroup, KindTag:
+		return false
+	case KindStruct:
+		return n.Flags&FlagBody == 0
+	}
+	return true
+}
+
 func (x *Text) value(n *Node) {
 	d := n.Desc
-	if d.Kind == KindStruct && n.Flags&FlagBody != 0 {
-		return
-	}
-	x.dst = append(x.dst, " = "...)
 	switch {
 	case d.Kind == KindTags && n.Flags&FlagStructural != 0: // the leaf of an empty section
 		x.dst = append(x.dst, '0')
-		return
 	case d.Kind == KindArray || d.Kind == KindTags || d.Kind == KindRecords:
 		x.count(n)
-		return
 	case n.Flags&FlagNull != 0:
 		x.dst = append(x.dst, "null"...)
 	case d.Secret && !x.Secrets:
@@ -332,7 +336,7 @@ func (x *Text) note(n *Node) {
 func (x *Text) remark(n *Node) {
 	d := n.Desc
 	switch {
-	case d.Kind == KindArray || d.Kind == KindTags && n.Next > 0 && n.Count > 0 || d.Kind == KindRecords:
+	case d.Kind == KindArray || d.Kind == KindTags || d.Kind == KindRecords:
 	case n.Flags&FlagChecked != 0:
 		if n.Num == n.Aux {
 			x.dst = append(x.dst, "ok"...)
@@ -363,11 +367,6 @@ func (x *Text) remark(n *Node) {
 	case d.Time && n.Num >= 0:
 		x.dst = appendTime(x.dst, n.Num)
 	}
-	if len(x.dst) == begin {
-		x.dst = x.dst[:mark]
-		return
-	}
-	x.dst = append(x.dst, ')')
 }
 
 // length notes how the length of a string or of bytes was sent.

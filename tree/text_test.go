@@ -110,6 +110,36 @@ Ping message v2 [0x0000, 40B]
 	assert.Contains(t, string(x.Append(nil, build(t))), `Token bytes = "s3c"`)
 }
 
+// The parts of a line are those of the text.
+func TestLine(t *testing.T) {
+	tr := build(t)
+	x := tree.Text{}
+	lines := strings.Split(string(x.Append(nil, tr)), "\n")
+	got := make(map[string]tree.Line)
+	for i := range tr.Nodes {
+		l := x.Line(tr, int32(i))
+		got[l.Name] = l
+		text := l.Name
+		if l.Type != "" {
+			text += " " + l.Type
+		}
+		if l.Value != "" {
+			text += " = " + l.Value
+		}
+		if l.Note != "" {
+			text += " (" + l.Note + ")"
+		}
+		if tr.Nodes[i].Flags&tree.FlagComputed == 0 {
+			assert.Contains(t, strings.Join(lines, "\n"), text+" [")
+		}
+	}
+	assert.Equal(t, tree.Line{Name: "Ping", Type: "message v2"}, x.Line(tr, 0))
+	assert.Equal(t, tree.Line{Name: "Frame"}, got["Frame"])
+	assert.Equal(t, tree.Line{Name: "Name", Type: "string", Value: `"ab"`, Note: "compact, len+1=3"}, got["Name"])
+	assert.Equal(t, tree.Line{Name: "int32[0]", Type: "int32", Value: "7"}, got["int32[0]"])
+	assert.Equal(t, "<hidden, 3 bytes>", got["Token"].Value)
+}
+
 func TestTextCutsLongValues(t *testing.T) {
 	long := []byte(strings.Repeat("ü", 100))
 	about := &tree.Desc{Name: "X", Type: "string", Kind: tree.KindString, About: strings.Repeat("a", 79)}
@@ -170,11 +200,19 @@ func TestTilingSinkFindsFaults(t *testing.T) {
 	}{
 		{"hole", func(s tree.Sink) { s.Begin(begin); s.Leaf(leaf(1, 3)); s.End(end) }, "begins at 1, want 0"},
 		{"overlap", func(s tree.Sink) { s.Begin(begin); s.Leaf(leaf(0, 3)); s.Leaf(leaf(2, 2)); s.End(end) }, "begins at 2, want 3"},
-		{"short", func(s tree.Sink) { s.Begin(begin); s.Leaf(leaf(0, 3)); s.End(tree.Event{Desc: frame, Span: span(0, 3)}) }, "leaves end at 3"},
+		{"short", func(s tree.Sink) {
+			s.Begin(begin)
+			s.Leaf(leaf(0, 3))
+			s.End(tree.Event{Desc: frame, Span: span(0, 3)})
+		}, "leaves end at 3"},
 		{"open", func(s tree.Sink) { s.Begin(begin); s.Leaf(leaf(0, 4)) }, "not ended"},
 		{"end without begin", func(s tree.Sink) { s.End(end) }, "no group is open"},
 		{"wrong end", func(s tree.Sink) { s.Begin(begin); s.Leaf(leaf(0, 4)); s.End(tree.Event{Desc: body}) }, "want that of Frame"},
-		{"group ends before its leaves", func(s tree.Sink) { s.Begin(begin); s.Leaf(leaf(0, 4)); s.End(tree.Event{Desc: frame, Span: span(0, 2)}) }, "its leaves at 4"},
+		{"group ends before its leaves", func(s tree.Sink) {
+			s.Begin(begin)
+			s.Leaf(leaf(0, 4))
+			s.End(tree.Event{Desc: frame, Span: span(0, 2)})
+		}, "its leaves at 4"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var s tree.TilingSink

@@ -29,14 +29,15 @@ func (c *Catalogue) compile(api *API, m *Message, version int16) *Plan {
 	}
 	p.Root = k.layout(m.Name, m.Fields)
 	if k.header {
-		p.Body = &tree.Desc{Name: m.Name, About: headerAbout[m.Name], Kind: tree.KindGroup}
+		p.Body = &tree.Desc{Name: m.Name, About: headerAbout[m.Name], Kind: tree.KindGroup, Region: tree.RegionHeader}
 		p.Desc = p.Body
 		return p
 	}
 	p.Desc = &tree.Desc{Name: m.Name, Type: "message", Kind: tree.KindMessage}
 	p.Body = &tree.Desc{
 		Name: m.Name, Type: "struct", Kind: tree.KindStruct, Late: late(m.Fields, version),
-		About: "message body, version " + strconv.Itoa(int(version)),
+		Region: bodyRegions[p.Direction],
+		About:  "message body, version " + strconv.Itoa(int(version)),
 	}
 	return p
 }

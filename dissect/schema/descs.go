@@ -12,9 +12,12 @@ var (
 	markerInt8    = &tree.Desc{Name: "present", Type: "int8", About: "1: the struct follows, -1: it is null", Kind: tree.KindInt8}
 	markerUvarint = &tree.Desc{Name: "present", Type: "uvarint", About: "1: the struct follows, 0: it is null", Kind: tree.KindUvarint}
 
-	structTags = &tree.Desc{Name: "tagged_fields", Type: "uvarint", About: "number of tagged fields in this struct", Kind: tree.KindTags}
-	headerTags = &tree.Desc{Name: "tagged_fields", Type: "uvarint", About: "number of tagged fields in the header", Kind: tree.KindTags}
+	structTags = &tree.Desc{Name: "tagged_fields", Type: "uvarint", About: "number of tagged fields in this struct", Kind: tree.KindTags, Region: tree.RegionTags}
+	headerTags = &tree.Desc{Name: "tagged_fields", Type: "uvarint", About: "number of tagged fields in the header", Kind: tree.KindTags, Region: tree.RegionTags}
 )
+
+// bodyRegions gives the part of a frame that a body is, by direction.
+var bodyRegions = [...]tree.Region{Request: tree.RegionRequest, Response: tree.RegionResponse, Data: tree.RegionData}
 
 // opKinds gives the kind of event of each scalar op.
 var opKinds = [...]tree.Kind{
