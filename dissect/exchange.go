@@ -72,6 +72,9 @@ type Frame struct {
 	Packets                 []PacketMark
 
 	Issues []tree.Issue // found outside of decoding, such as missing bytes
+
+	facts   *Facts // known when the exchange was complete
+	answers *Frame // of a response: its request
 }
 
 // Cut reports whether bytes of the frame are missing.

@@ -59,11 +59,24 @@ func (c *conn) emit(x *exchange) {
 	d.number++
 	c.Exchanges++
 	x.Number = d.number
+	x.link()
 	if x.Request != nil && x.Response != nil {
 		x.Latency = time.Duration(max(0, x.Response.LastTime-x.Request.FirstTime))
 	}
 	d.handler.Exchange(&x.Exchange)
 	d.recycle(x)
+}
+
+// link lets the frames of x know what their payloads are read with.
+func (x *exchange) link() {
+	for _, f := range [...]*Frame{x.Request, x.Response} {
+		if f != nil {
+			f.facts = x.facts
+		}
+	}
+	if x.Response != nil {
+		x.Response.answers = x.Request
+	}
 }
 
 // fill makes fr of f, whose bytes and marks it shares with f but for the marks, which go to marks.

@@ -20,6 +20,13 @@ func (f *Frame) Walk(d *walk.Decoder, sink tree.Sink) {
 		f.walkToken(sink)
 		return
 	}
+	d.Context = walk.Context{}
+	if f.facts != nil {
+		d.Context.Topics = f.facts
+	}
+	if r := f.answers; r != nil {
+		d.Context.Request, d.Context.RequestHeader, d.Context.RequestBody = r.Bytes, r.Header, r.Plan
+	}
 	d.Frame(f.Bytes, f.Size, f.Header, f.Plan, sink)
 }
 

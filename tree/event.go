@@ -15,6 +15,7 @@ const (
 	KindRecords // a byte region that holds record batches; Count is the number of batches found, -1 null
 	KindTags    // a section of Count tagged fields
 	KindTag     // one tagged field; Aux is the tag number
+	KindPayload // what bytes were found to hold, such as a record of an internal topic; Aux is its version or -1
 
 	// Scalars held in Value.Num.
 	KindBool
@@ -39,7 +40,7 @@ const (
 )
 
 // Group reports whether events of this kind come as Begin/End pairs.
-func (k Kind) Group() bool { return k >= KindMessage && k <= KindTag }
+func (k Kind) Group() bool { return k >= KindMessage && k <= KindPayload }
 
 // Encoding says how a length, a count or a null is written in front of a value.
 type Encoding uint8

@@ -1,5 +1,10 @@
 package schema
 
+import (
+	"math"
+	"strconv"
+)
+
 // Enumerations of the protocol: words for the values of fields that Kafka's definitions give
 // as plain integers.
 var (
@@ -65,3 +70,32 @@ var (
 
 // ControlTypeName returns the word for the type in a control record's key, or "".
 func ControlTypeName(v int16) string { return controlTypes.Name(int64(v)) }
+
+// authorizedOperations names the bits of an authorized-operations field (KIP-430).
+type authorizedOperations struct{}
+
+// operationsOmitted is the value of a field that was not asked for.
+const operationsOmitted = math.MinInt32
+
+// Name returns the words for the bits set in v, such as "READ, DESCRIBE".
+func (authorizedOperations) Name(v int64) string {
+	if v == operationsOmitted {
+		return "not asked for"
+	}
+	var b []byte
+	for bit := int64(0); bit < 32; bit++ {
+		if v>>bit&1 == 0 {
+			continue
+		}
+		if len(b) > 0 {
+			b = append(b, ", "...)
+		}
+		if word := aclOperations.Name(bit); word != "" {
+			b = append(b, word...)
+		} else {
+			b = append(b, "bit "...)
+			b = strconv.AppendInt(b, bit, 10)
+		}
+	}
+	return string(b)
+}

@@ -15,6 +15,9 @@ func meaning(d *tree.Desc, m *Message, structName string, f *FieldDef, op Op) {
 			d.Names = e
 		}
 	}
+	if op == OpInt32 && strings.HasSuffix(f.Name, "AuthorizedOperations") {
+		d.Names = authorizedOperations{}
+	}
 	d.Time = op == OpInt64 && !f.IsArray() && times[f.Name]
 	d.Secret = op == OpBytes && secret(m, f.Name)
 }
@@ -236,6 +239,26 @@ var roles = map[string]Role{
 	"ApiVersionsResponse.ApiKey": RoleAPIKey,
 	"CorrelationId":              RoleCorrelationID,
 	"RequestHeader.ClientId":     RoleClientID,
+
+	"JoinGroupRequest.JoinGroupRequestProtocol.Name":        RoleProtocolName,
+	"ConsumerGroupMemberMetadataValue.ClassicProtocol.Name": RoleProtocolName,
+	"ProtocolName":                              RoleProtocolName,
+	"ProtocolData":                              RoleProtocolName,
+	"GroupMetadataValue.protocol":               RoleProtocolName,
+	"JoinGroup.Metadata":                        RoleMemberMetadata,
+	"ConsumerGroupMemberMetadataValue.Metadata": RoleMemberMetadata,
+	"MemberMetadata":                            RoleMemberMetadata,
+	"GroupMetadataValue.subscription":           RoleMemberMetadata,
+	"SyncGroup.Assignment":                      RoleMemberAssignment,
+	"MemberAssignment":                          RoleMemberAssignment,
+	"GroupMetadataValue.assignment":             RoleMemberAssignment,
+	"UserData":                                  RoleUserData,
+	"RequestData":                               RoleRequestData,
+	"ResponseData":                              RoleResponseData,
+	"RequestPrincipal":                          RolePrincipalData,
+	"Metrics":                                   RoleMetrics,
+	"PushTelemetryRequest.CompressionType":      RoleCompression,
+	"FetchSnapshotResponse.Position":            RolePosition,
 }
 
 // entityRoles gives fields the role of Kafka's entity type where the table has none.
@@ -257,6 +280,11 @@ var roleOps = map[Role][]Op{
 	RoleOffset:       {OpInt64},
 	RoleRecords:      {OpRecords},
 	RolePort:         {OpInt32, OpUint16},
+
+	RoleMemberMetadata:   {OpBytes},
+	RoleMemberAssignment: {OpBytes},
+	RoleUserData:         {OpBytes},
+	RoleMetrics:          {OpBytes},
 }
 
 func role(m *Message, structName string, f *FieldDef, op Op) Role {

@@ -97,6 +97,16 @@ const (
 	RoleAPIVersion
 	RoleCorrelationID
 	RoleClientID
+	RoleProtocolName     // of the assignor or protocol that a classic group uses
+	RoleMemberMetadata   // what a member of a classic group says of itself
+	RoleMemberAssignment // what a member of a classic group is given
+	RoleUserData         // what an assignor adds to these
+	RoleRequestData      // a forwarded request
+	RoleResponseData     // the answer to it
+	RolePrincipalData    // whom it is forwarded for
+	RoleMetrics          // of a client, as OTLP
+	RoleCompression      // codec of these
+	RolePosition         // of bytes in a file
 )
 
 // Plan is the layout of one message at one version, compiled once and read by many.

@@ -23,6 +23,10 @@ type Records interface {
 type Decoder struct {
 	// Records decodes the fields that hold record sets; where nil they are one leaf.
 	Records Records
+	// Payloads decodes what is nested in bytes fields; where nil they are leaves.
+	Payloads Payloads
+	// Context is of the next frame or body to decode, which takes it.
+	Context Context
 
 	r    wire.Reader
 	sink tree.Sink
@@ -60,7 +64,7 @@ func (d *Decoder) Frame(b []byte, size int32, header, body *schema.Plan, sink tr
 	end := 4 + max(int(size), 0)
 	captured := min(len(b), end)
 	b = b[:captured]
-	d.begin(b, 0, end, sink)
+	d.begin(b, 0, end, body, sink)
 	message := &rawMessage
 	version := int64(-1)
 	if body != nil {
@@ -90,13 +94,13 @@ func (d *Decoder) Frame(b []byte, size int32, header, body *schema.Plan, sink tr
 // Body decodes a body that starts at b[off:] and may go on to the end of b. Offsets of events
 // are those in b. A nil sink only checks. Bytes behind the body are the caller's.
 func (d *Decoder) Body(b []byte, off int, p *schema.Plan, sink tree.Sink) Result {
-	d.begin(b, off, len(b), sink)
+	d.begin(b, off, len(b), p, sink)
 	d.group(p.Body, tree.FlagBody, int64(p.Version), p.Root)
 	d.sink = nil
 	return d.result()
 }
 
-func (d *Decoder) begin(b []byte, off, end int, sink tree.Sink) {
+func (d *Decoder) begin(b []byte, off, end int, p *schema.Plan, sink tree.Sink) {
 	d.r.Reset(b, off, end)
 	d.sink = sink
 	d.path = d.path[:0]
@@ -104,6 +108,10 @@ func (d *Decoder) begin(b []byte, off, end int, sink tree.Sink) {
 	if d.Records != nil {
 		d.Records.Reset()
 	}
+	if d.Payloads != nil {
+		d.Payloads.Begin(p, d.Context)
+	}
+	d.Context = Context{}
 }
 
 func (d *Decoder) result() Result {
@@ -257,6 +265,7 @@ func (d *Decoder) number(desc *tree.Desc, flags tree.Flags, index int32, v int64
 		return
 	}
 	d.sink.Leaf(tree.Event{Desc: desc, Span: d.since(off), Value: tree.Value{Num: v}, Index: index, Flags: flags})
+	d.tell(desc, tree.Value{Num: v})
 }
 
 // bytes gives a leaf that holds bytes.
@@ -265,6 +274,7 @@ func (d *Decoder) bytes(desc *tree.Desc, flags tree.Flags, index int32, b []byte
 		return
 	}
 	d.sink.Leaf(tree.Event{Desc: desc, Span: d.since(off), Value: tree.Value{Bytes: b}, Aux: sent, Index: index, Flags: flags})
+	d.tell(desc, tree.Value{Bytes: b})
 }
 
 // since returns the span from off to the present offset.
@@ -307,7 +317,12 @@ func (d *Decoder) blob(f *schema.Field, flags tree.Flags, index int32, off int) 
 		d.null(f, flags, index, sent, off)
 		return
 	}
-	d.bytes(f.Desc, flags, index, d.r.Bytes(n), sent, off)
+	b := d.r.Bytes(n)
+	if n > 0 && f.Desc.Role != 0 && d.Payloads != nil && d.sink != nil && !d.r.Failed() {
+		d.claimed(f, flags, index, b, sent, off)
+		return
+	}
+	d.bytes(f.Desc, flags, index, b, sent, off)
 }
 
 // longLength reads the length of bytes and records or the count of an array: a uvarint of n+1
@@ -330,6 +345,7 @@ func (d *Decoder) null(f *schema.Field, flags tree.Flags, index int32, sent int6
 		return
 	}
 	d.sink.Leaf(tree.Event{Desc: f.Desc, Span: d.since(off), Aux: sent, Index: index, Count: -1, Flags: flags | tree.FlagNull})
+	d.tell(f.Desc, tree.Value{})
 	d.checkNull(f, off)
 }
 
