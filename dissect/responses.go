@@ -69,7 +69,12 @@ func (r *responses) Frame(f *frame.Frame) {
 	c := r.c
 	c.counted(c.Broker, f)
 	if c.sasl.tokens {
-		c.brokerToken(f)
+		c.sasl.answered = true
+		if c.sasl.waiting == nil {
+			c.orphan(f, TokenFrame)
+		} else {
+			c.brokerToken(f)
+		}
 		return
 	}
 	if len(f.Bytes) < respCorrOff+4 {
@@ -79,7 +84,7 @@ func (r *responses) Frame(f *frame.Frame) {
 	id := int32At(f.Bytes, respCorrOff)
 	x, overtook, ok := c.flight.Take(id)
 	if !ok {
-		c.orphan(f)
+		c.orphan(f, KafkaFrame)
 		return
 	}
 	x.Overtook = overtook
@@ -90,10 +95,16 @@ func (r *responses) Frame(f *frame.Frame) {
 
 // join pairs request x with the response of r, which was delivered before it.
 func (c *conn) join(x, r *exchange) {
+	c.adopt(x, r)
+	x.response.Kind = KafkaFrame
+	c.complete(x, !x.response.Cut())
+}
+
+// adopt makes the response of r that of x.
+func (c *conn) adopt(x, r *exchange) {
 	x.response, r.response = r.response, x.response
 	x.responseMarks, r.responseMarks = r.responseMarks, x.responseMarks
 	x.buf[1], r.buf[1] = r.buf[1], nil
-	c.complete(x, !x.response.Cut())
 	c.d.recycle(r)
 }
 
@@ -136,14 +147,18 @@ func (c *conn) learn(resp *Frame, body int) {
 }
 
 // orphan takes a response whose request is not in flight. The request may still be delivered,
-// since its direction waits behind holes; so the response is kept for a while.
-func (c *conn) orphan(f *frame.Frame) {
+// since its direction waits behind holes; so the response is kept for a while. What looks like a
+// token then may turn out to be a response.
+func (c *conn) orphan(f *frame.Frame, kind FrameKind) {
 	x := c.d.newExchange(c)
 	fr := &x.response
 	x.Response = fr
 	fill(fr, f, &x.responseMarks)
-	fr.CorrelationID = int32At(fr.Bytes, respCorrOff)
-	fr.Header = c.d.catalogue.Header(schema.Response, 0)
+	fr.Kind = kind
+	if len(fr.Bytes) >= respCorrOff+4 {
+		fr.CorrelationID = int32At(fr.Bytes, respCorrOff)
+		fr.Header = c.d.catalogue.Header(schema.Response, 0)
+	}
 	if c.responsesOnly {
 		c.giveOrphan(x)
 		return
@@ -165,7 +180,12 @@ func (c *conn) giveOrphan(x *exchange) {
 	if x.response.Cut() {
 		x.State = Interrupted
 	}
-	x.Issues = append(x.Issues, orphanIssue(&x.response))
+	if x.response.Kind == TokenFrame {
+		x.response.CorrelationID, x.response.Header = 0, nil
+		x.Issues = append(x.Issues, orphanTokenIssue(&x.response))
+	} else {
+		x.Issues = append(x.Issues, orphanIssue(&x.response))
+	}
 	c.emit(x)
 }
 
@@ -190,8 +210,8 @@ func (c *conn) takeLate(req *Frame) *exchange {
 		if r.response.CorrelationID != req.CorrelationID {
 			continue
 		}
-		if r.response.FirstPacket < req.LastPacket {
-			if r.requestsLost || r.response.Cut() || c.d.wholeResponse(r.response.Bytes, req.APIKey, req.Version) != frame.Strong {
+		if swapped := r.response.FirstPacket < req.LastPacket; swapped || r.response.Kind == TokenFrame {
+			if swapped && r.requestsLost || r.response.Cut() || c.d.wholeResponse(r.response.Bytes, req.APIKey, req.Version) != frame.Strong {
 				continue
 			}
 		}

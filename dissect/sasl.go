@@ -66,26 +66,34 @@ func (c *conn) clientToken(f *frame.Frame) {
 	fill(x.Request, f, &x.requestMarks)
 	x.Request.Kind = TokenFrame
 	c.hold(x, 0, x.Request, f)
+	for i, r := range c.late {
+		if r.response.Kind == TokenFrame && r.response.FirstPacket >= x.request.LastPacket {
+			c.late = append(c.late[:i], c.late[i+1:]...)
+			c.release(r)
+			c.adopt(x, r)
+			x.response.CorrelationID, x.response.Header = 0, nil
+			c.answerToken(x)
+			return
+		}
+	}
 	c.sasl.waiting = x
 }
 
+// brokerToken takes the token that answers the client's.
 func (c *conn) brokerToken(f *frame.Frame) {
-	c.sasl.answered = true
 	x := c.sasl.waiting
 	c.sasl.waiting = nil
-	if x == nil {
-		x = c.d.newExchange(c)
-		x.State = Orphan
-	}
+	fill(&x.response, f, &x.responseMarks)
+	x.response.Kind = TokenFrame
+	c.answerToken(x)
+}
+
+func (c *conn) answerToken(x *exchange) {
 	c.release(x)
 	x.Response = &x.response
-	fill(x.Response, f, &x.responseMarks)
-	x.Response.Kind = TokenFrame
-	switch {
-	case !f.Whole() || x.Request != nil && x.Request.Cut():
+	x.State = Paired
+	if x.Request.Cut() || x.Response.Cut() {
 		x.State = Interrupted
-	case x.Request == nil:
-		x.Issues = append(x.Issues, orphanTokenIssue(x.Response))
 	}
 	c.emit(x)
 }
