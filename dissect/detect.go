@@ -211,7 +211,7 @@ func (c *conn) decide(e event, b []byte) {
 			c.speak(client)
 			return
 		}
-		if c.hopeless(client, known) {
+		if c.hopeless(client) {
 			c.ignore(ProtocolUnknown)
 		}
 		return
@@ -296,12 +296,19 @@ func (c *conn) atStart(d reassembly.Dir) bool {
 // request with the response to it.
 func (c *conn) evident(client reassembly.Dir, known bool) bool {
 	b := c.probe.first[client]
-	if len(b) > 0 && known {
-		if c.d.loose(b) == frame.Strong || gssapiToken(b, sizeOf(b)) {
-			return true
-		}
+	return known && (c.likely(b) || gssapiToken(b, sizeOf(b))) || c.answered(client)
+}
+
+// likely reports whether b begins with a request: its header is sane, and it decodes where it is
+// whole, or else the client says its name.
+func (c *conn) likely(b []byte) bool {
+	if len(b) < clientOff || c.d.loose(b) != frame.Strong {
+		return false
 	}
-	return c.answered(client)
+	if total := 4 + sizeOf(b); total <= len(b) {
+		return c.d.wholeRequest(b[:total]) != frame.No
+	}
+	return len(b) > clientOff+2 && int16At(b, clientOff) > 0
 }
 
 func sizeOf(b []byte) int {
@@ -312,19 +319,16 @@ func sizeOf(b []byte) int {
 }
 
 // answered reports whether client's first bytes are a request and the other direction's first
-// bytes a response with its correlation id, both whole.
+// bytes the response to it.
 func (c *conn) answered(client reassembly.Dir) bool {
 	req, resp := c.probe.first[client], c.probe.first[client.Other()]
-	if len(req) < clientOff || len(resp) < 8 || c.d.loose(req) != frame.Strong {
+	if len(resp) < 8 || sizeOf(resp) < 4 || !c.likely(req) || int32At(resp, respCorrOff) != int32At(req, corrOff) {
 		return false
 	}
-	if int32At(resp, respCorrOff) != int32At(req, corrOff) || sizeOf(resp) < 4 {
-		return false
+	if total := 4 + sizeOf(resp); total <= len(resp) {
+		return c.d.wholeResponse(resp[:total], int16At(req, keyOff), int16At(req, versionOff)) != frame.No
 	}
-	if len(resp) == 4+sizeOf(resp) {
-		return c.d.wholeResponse(resp, int16At(req, keyOff), int16At(req, versionOff)) != frame.No
-	}
-	return len(resp) == firstBytes || len(resp) > 4+sizeOf(resp)
+	return len(resp) == firstBytes && int16At(req, clientOff) > 0
 }
 
 // collect gives an event to the suspicion that client is the client's direction. It reports
@@ -372,7 +376,7 @@ func feed(s *frame.Splitter, e event, b []byte) {
 }
 
 // hopeless reports whether nothing that follows can show the connection to be Kafka.
-func (c *conn) hopeless(client reassembly.Dir, known bool) bool {
+func (c *conn) hopeless(client reassembly.Dir) bool {
 	p := c.probe
 	if p.total > c.d.limits.DetectTotal {
 		return true
@@ -392,7 +396,7 @@ func (c *conn) hopeless(client reassembly.Dir, known bool) bool {
 		return false
 	}
 	s := &p.sides[client]
-	return s.refuted(b, known) || p.total > c.d.limits.Detect && s.Splitter.State() != frame.Synced
+	return s.refuted(b) || p.total > c.d.limits.Detect && s.Splitter.State() != frame.Synced
 }
 
 // begin prepares for the stream of the client's direction.
@@ -409,8 +413,8 @@ func (s *suspect) begin(c *conn, client reassembly.Dir, off int64) {
 func (s *suspect) found() bool { return s.whole > 0 || s.chain > 1 }
 
 // refuted reports whether the stream's first frame is there and is no request.
-func (s *suspect) refuted(first []byte, known bool) bool {
-	if known || s.found() || len(first) < 4+sizeOf(first) {
+func (s *suspect) refuted(first []byte) bool {
+	if s.found() || len(first) < 4+sizeOf(first) {
 		return false
 	}
 	return s.c.d.wholeRequest(first[:4+sizeOf(first)]) == frame.No
@@ -479,6 +483,7 @@ func (o *orphans) Frame(*frame.Frame) { o.found++ }
 func (c *conn) speak(client reassembly.Dir) {
 	p := c.probe
 	d := c.d
+	answered := c.answered(client)
 	c.Protocol, c.phase, c.Broker = ProtocolKafka, speaking, client.Other()
 	c.probe = nil
 	if port := c.brokerPort(); port != 0 {
@@ -490,7 +495,7 @@ func (c *conn) speak(client reassembly.Dir) {
 	s.requests.c, s.responses.c = c, c
 	s.responsesOnly = !p.begun[client]
 	for _, dir := range []reassembly.Dir{client, client.Other()} {
-		c.start(p, dir)
+		c.start(p, dir, answered)
 	}
 	packet, time := c.packet, c.time
 	for _, e := range p.events {
@@ -508,27 +513,23 @@ func (c *conn) speak(client reassembly.Dir) {
 	p.release(c)
 }
 
-// start prepares the splitter of direction dir for what was held.
-func (c *conn) start(p *probe, dir reassembly.Dir) {
+// start prepares the splitter of direction dir for what was held. A direction that is seen from
+// its middle is searched, unless its first bytes were part of the evidence.
+func (c *conn) start(p *probe, dir reassembly.Dir, answered bool) {
 	l := c.d.limits.Frame
-	start := frame.Verify
+	start := frame.Search
 	first := p.first[dir]
 	switch {
 	case p.from[dir] > 0:
-		start = frame.Search
 		c.skipped(dir, frame.Skip{Len: p.from[dir], Why: frame.OverLimit, First: c.TCP.FirstPacket, Last: c.packet, Time: c.time})
-	case c.TCP.SawSYN || c.TCP.SawSYNACK:
+	case c.TCP.SawSYN || c.TCP.SawSYNACK || answered:
 		start = frame.InStep
-	case dir != c.Broker && c.d.loose(first) == frame.Strong, dir != c.Broker && gssapiToken(first, sizeOf(first)):
-		start = frame.InStep
-	case dir == c.Broker && p.earlierResponse(dir):
+	case dir == c.Broker && p.earlierResponse(dir), dir != c.Broker && gssapiToken(first, sizeOf(first)):
 		start = frame.InStep
 	}
 	if dir == c.Broker {
 		if !c.responsesOnly {
 			l.Chain = 1 << 30 // a response must be to a request in flight at last
-		} else if start == frame.Verify {
-			start = frame.Search
 		}
 		c.responses.Init(&c.responses, &c.responses, c.d.pool, l, p.from[dir], start)
 		return
