@@ -194,3 +194,20 @@ func TestLossShowsNothingWrong(t *testing.T) {
 		assert.GreaterOrEqual(t, float64(sums[name][0]), 0.99*float64(sums[name][1]), name)
 	}
 }
+
+// These were recorded or made with loss; x-full is the same traffic whole.
+func TestRecordedLossShowsNothingWrong(t *testing.T) {
+	w := truthOf(read(t, dissect.Options{}, same, "captures/lab/broker/x-full.pcap.gz"))
+	for _, name := range []string{"x-drop3", "x-snap128", "x-dup", "x-reorder", "x-reseg"} {
+		t.Run(name, func(t *testing.T) {
+			c := read(t, dissect.Options{}, same, "captures/lab/broker", name+".pcap.gz")
+			w.against(t, c, nil)
+			count := map[dissect.State]int{}
+			for _, x := range c.exchanges {
+				count[x.State]++
+			}
+			t.Logf("%d of %d exchanges: %v", len(c.exchanges), len(w.all), count)
+			assert.Positive(t, count[dissect.Paired]+count[dissect.Interrupted])
+		})
+	}
+}

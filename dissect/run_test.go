@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kdissect/kdissect/dissect"
+	"github.com/kdissect/kdissect/dissect/schema"
 	"github.com/kdissect/kdissect/dissect/walk"
 	"github.com/kdissect/kdissect/internal/capture"
 	"github.com/kdissect/kdissect/internal/corpus"
@@ -61,6 +62,7 @@ type collector struct {
 	conns     []closed
 	skips     map[int64][]dissect.DirSkip
 	gaps      map[int64][]dissect.DirGap
+	named     map[string]int // Produce v13 topics by whether their name is known
 	keepBytes bool
 }
 
@@ -73,6 +75,29 @@ func (c *collector) Exchange(x *dissect.Exchange) {
 	e.Req, e.Resp = c.half(x.Request), c.half(x.Response)
 	require.True(c.t, x.Request != nil || x.Response != nil)
 	c.exchanges = append(c.exchanges, e)
+	if f := x.Request; f != nil && f.APIKey == 0 && f.Version == 13 {
+		ids := topicIDs{named: map[bool]int{}, of: x}
+		f.Walk(&c.decoder, &ids)
+		if c.named == nil {
+			c.named = map[string]int{}
+		}
+		c.named["produce"] += ids.named[true]
+		c.named["unknown"] += ids.named[false]
+	}
+}
+
+// topicIDs counts the topic ids of a frame by whether their name is known.
+type topicIDs struct {
+	tiling
+	of    *dissect.Exchange
+	named map[bool]int
+}
+
+func (s *topicIDs) Leaf(e tree.Event) {
+	if schema.Role(e.Desc.Role) == schema.RoleTopicID {
+		_, ok := s.of.TopicName([16]byte(e.Value.Bytes))
+		s.named[ok]++
+	}
 }
 
 func (c *collector) half(f *dissect.Frame) *half {

@@ -447,3 +447,68 @@ func BenchmarkDissect(b *testing.B) {
 		}
 	}
 }
+
+func TestOlderLayoutIsNamed(t *testing.T) {
+	// EndQuorumEpoch v0 as up to 2.7.2: it has the replica's id where later releases have none.
+	older := cat(i16(-1), i32(1), str("t"), i32(1), i32(0), i32(1), i32(2), i32(3), i32(1), i32(2))
+	s := newStream(t, dissect.Options{Ports: []uint16{9092}}).open(50000, true)
+	s.send(up, request(54, 0, 1, "c", older))
+	s.close(reassembly.EndFIN)
+	require.Len(t, s.exchanges, 1)
+	assert.Contains(t, codes(s.exchanges[0].Req.Issues), tree.CodeOlder)
+	assert.True(t, s.exchanges[0].Req.Fits)
+}
+
+func TestFaultOfOursEndsTheConnectionOnly(t *testing.T) {
+	s := newStream(t, dissect.Options{Recover: true})
+	a := s.open(50000, true)
+	q, r := heartbeat(1)
+	a.send(up, q)
+	a.send(down, r)
+	// Offsets that go back break the splitter's contract; whatever comes of it stays inside.
+	assert.NotPanics(t, func() {
+		a.d.Chunk(a.conn, up, reassembly.Chunk{Off: -1 << 40, Bytes: q, Packet: 9})
+		a.close(reassembly.EndCapture)
+	})
+	b := s.open(50001, true)
+	b.send(up, q)
+	b.send(down, r)
+	b.close(reassembly.EndFIN)
+	assert.Equal(t, dissect.Paired, s.exchanges[len(s.exchanges)-1].State)
+}
+
+func TestTopicNamesComeFromOtherConnections(t *testing.T) {
+	c := read(t, dissect.Options{}, nil, "captures/lab/broker/x-full.pcap.gz")
+	require.NotEmpty(t, c.named)
+	assert.Greater(t, c.named["produce"], 100)
+	assert.Zero(t, c.named["unknown"], "each topic id that a Produce request names was shown before")
+}
+
+func FuzzDissector(f *testing.F) {
+	q, r := heartbeat(1)
+	f.Add(cat(q, q), cat(r, r), uint16(7), uint8(0))
+	f.Add(request(17, 0, 1, "c", str("PLAIN")), response(1, i16(0), i32(0)), uint16(3), uint8(3))
+	f.Fuzz(func(t *testing.T, client, broker []byte, cut uint16, how uint8) {
+		s := newStream(t, dissect.Options{}).open(50000, how&1 == 0)
+		parts := [2][]byte{client, broker}
+		for n := 0; len(parts[0])+len(parts[1]) > 0; n++ {
+			d := reassembly.Dir((n ^ int(how>>1)) & 1)
+			k := min(len(parts[d]), 1+int(cut)%(97+n))
+			if how&4 != 0 && n%5 == 4 {
+				s.lose(d, int64(k))
+			} else if k > 0 {
+				s.send(d, parts[d][:k])
+			}
+			parts[d] = parts[d][k:]
+		}
+		s.close(reassembly.EndCapture)
+		k := s.conns[0]
+		if k.Protocol != dissect.ProtocolKafka {
+			require.Empty(t, s.exchanges)
+			return
+		}
+		for d, n := range k.Counts {
+			require.Equal(t, k.tcp.Dirs[d].Bytes, n.FrameBytes+n.PartialBytes+n.Skipped+n.Limited)
+		}
+	})
+}
