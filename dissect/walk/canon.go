@@ -259,7 +259,7 @@ func (c *Canon) End(e tree.Event) {
 		}
 	case kind == tree.KindTag:
 		t := &c.tags[len(c.tags)-1]
-		if zero, known := c.zeros[t.tag]; known && bytes.Equal(zero, c.raw(t.value)) {
+		if zero, known := c.zeros[t.tag]; known && t.value.End() == e.Span.End() && bytes.Equal(zero, c.raw(t.value)) {
 			t.dirty = true
 		}
 	case kind == tree.KindTags:
@@ -283,3 +283,6 @@ func (c *Canon) Issue(i tree.Issue) { c.Next.Issue(i) }
 func (c *Canon) Source(id int32, data []byte, origin tree.Span, codec string) {
 	c.Next.Source(id, data, origin, codec)
 }
+
+// Trailing notes bytes behind a body that was decoded without its frame.
+func (c *Canon) Trailing(b []byte) { c.found = append(c.found, Deviation{TrailingPath, b}) }

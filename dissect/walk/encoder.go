@@ -62,6 +62,49 @@ func (e *Encoder) Body(dst []byte, p *schema.Plan, v any) ([]byte, error) {
 	return dst, nil
 }
 
+// Complete reports whether v, at every level, has each untagged member of the layout p and none
+// that p does not have, as what was decoded with p does.
+func Complete(p *schema.Plan, v any) bool { return complete(p.Root, v) }
+
+func complete(s *schema.Struct, v any) bool {
+	members, ok := v.(map[string]any)
+	if !ok {
+		return v == nil
+	}
+	left := len(members)
+	for i := range s.Fields {
+		x, ok := members[s.Fields[i].Desc.Key]
+		if !ok || !completeField(&s.Fields[i], x) {
+			return false
+		}
+		left--
+	}
+	for i := range s.Tags {
+		if x, ok := members[s.Tags[i].Desc.Key]; ok {
+			if !completeField(&s.Tags[i], x) {
+				return false
+			}
+			left--
+		}
+	}
+	return left == 0
+}
+
+func completeField(f *schema.Field, v any) bool {
+	switch f.Op {
+	case schema.OpStruct:
+		return complete(f.Struct, v)
+	case schema.OpArray:
+		list, _ := v.([]any)
+		for _, x := range list {
+			if !completeField(f.Elem, x) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 func (e *Encoder) fail(text string) {
 	if e.err == nil {
 		e.err = &ValueError{where(e.path), text}
@@ -147,7 +190,8 @@ func (e *Encoder) tags(dst []byte, s *schema.Struct, members map[string]any) []b
 		if e.err != nil {
 			return dst
 		}
-		if !slices.Equal(b, e.field(nil, f, missing{}, -1)) {
+		var zero Encoder // without overrides
+		if !slices.Equal(b, zero.field(nil, f, missing{}, -1)) {
 			all = append(all, RawTag{uint32(f.Tag), b})
 		}
 	}

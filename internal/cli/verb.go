@@ -28,6 +28,8 @@ func verbs() []verb {
 	return []verb{
 		readVerb,
 		connectionsVerb,
+		decodeVerb,
+		encodeVerb,
 		apisVerb,
 		schemaListVerb,
 		schemaShowVerb,
