@@ -44,3 +44,13 @@ func regionColor(r Region) string {
 	}
 	return ""
 }
+
+// AppendRegion appends the words of the legend for r, in its colour where color is set.
+func AppendRegion(dst []byte, r Region, color bool) []byte {
+	if !color {
+		return append(dst, r.String()...)
+	}
+	dst = append(dst, regionColor(r)...)
+	dst = append(dst, r.String()...)
+	return append(dst, colorOff...)
+}
