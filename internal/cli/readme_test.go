@@ -71,6 +71,6 @@ func TestReadmeNamesEveryCommand(t *testing.T) {
 	require.NoError(t, err)
 	flat := strings.Join(strings.Fields(string(text)), " ")
 	for _, v := range verbs() {
-		assert.Contains(t, flat, "kdissect "+v.name)
+		assert.True(t, strings.Contains(flat, "kdissect "+v.name), "README.md shows no example of kdissect %s", v.name)
 	}
 }

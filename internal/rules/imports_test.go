@@ -41,8 +41,9 @@ var mayImport = map[string][]string{
 
 	"internal/capture": {"reassembly"},
 	"internal/dump":    {},
+	"internal/tls":     {"reassembly"},
 	"internal/output":  {"dissect", "tree"},
-	"internal/cli":     {"dissect", "dissect/layout", "internal/capture", "internal/dump", "internal/output", "reassembly", "tree"},
+	"internal/cli":     {"dissect", "dissect/layout", "internal/capture", "internal/dump", "internal/output", "internal/tls", "reassembly", "tree"},
 	"internal/rules":   {},
 	"internal/bench":   {},
 	"internal/corpus":  {}, // finds the shared corpora, for tests
