@@ -12,6 +12,15 @@ import (
 	"github.com/kdissect/kdissect/reassembly"
 )
 
+// segments is where a pipeline gets its segments from: capture files, or live interfaces.
+type segments interface {
+	// NextSegment sets its argument to the next segment. Errors: io.EOF at the end,
+	// capture.ErrTick where a moment has passed on a live interface.
+	NextSegment(*reassembly.Segment) error
+	// Stats accounts for the packets read so far.
+	Stats() capture.Stats
+}
+
 // pipeline reads captures: packets to segments, segments to chunks, chunks to exchanges.
 type pipeline struct {
 	env     *env
@@ -22,13 +31,15 @@ type pipeline struct {
 	tap func(reassembly.Handler) reassembly.Handler
 	// stopped reports whether there is nothing more to read for.
 	stopped func() bool
+	// tick is called as time passes on live interfaces; nil: never.
+	tick func(*reassembly.Assembler)
 
 	first    int64 // time of the first packet; holds once there was one
 	warnings int64 // about the capture files
 }
 
-// run reads to the end, or until it is interrupted or stopped. What is complete by then has been
-// given to the handler, also where run returns an error.
+// run reads the files to the end, or until it is interrupted or stopped. What is complete by then
+// has been given to the handler, also where run returns an error.
 func (p *pipeline) run() error {
 	r, err := capture.Open(p.env.ctx, p.files, capture.Options{
 		Stdin: p.env.stdin,
@@ -44,17 +55,9 @@ func (p *pipeline) run() error {
 	if slices.Contains(p.files, "-") {
 		p.env.stdout.follow()
 	}
-
-	dissector := dissect.New(p.source.options(p.handler))
-	var chunks reassembly.Handler = dissector
-	if p.tap != nil {
-		chunks = p.tap(dissector)
-	}
-	assembler := reassembly.New(reassembly.Limits{}, chunks)
-	err = p.segments(r, assembler)
-	if !p.stopped() {
-		assembler.Flush()
-	}
+	bar := newProgress(p.env)
+	err = p.dissect(r, func() { bar.update(r.Progress()) })
+	bar.done()
 	p.unread(r.Stats())
 	if errors.Is(err, context.Canceled) {
 		return fmt.Errorf("interrupted after %s; what was complete is shown", plural(r.Stats().Packets, "packet"))
@@ -62,16 +65,32 @@ func (p *pipeline) run() error {
 	return err
 }
 
-// segments moves the segments to the assembler.
-func (p *pipeline) segments(r *capture.Reader, a *reassembly.Assembler) error {
-	bar := newProgress(p.env)
-	defer bar.done()
+// dissect moves the segments through the stages, and calls progress now and then.
+func (p *pipeline) dissect(from segments, progress func()) error {
+	dissector := dissect.New(p.source.options(p.handler))
+	var chunks reassembly.Handler = dissector
+	if p.tap != nil {
+		chunks = p.tap(dissector)
+	}
+	assembler := reassembly.New(reassembly.Limits{}, chunks)
+	err := p.assemble(from, assembler, progress)
+	if !p.stopped() {
+		assembler.Flush()
+	}
+	return err
+}
+
+// assemble moves the segments to the assembler.
+func (p *pipeline) assemble(from segments, a *reassembly.Assembler, progress func()) error {
 	var seg reassembly.Segment
-	for n := 0; !p.stopped(); n++ {
-		if err := r.NextSegment(&seg); err != nil {
-			if errors.Is(err, io.EOF) {
-				return nil
-			}
+	for n := 0; !p.stopped(); {
+		switch err := from.NextSegment(&seg); {
+		case err == capture.ErrTick:
+			p.tick(a)
+			continue
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
 			return err
 		}
 		if n == 0 {
@@ -80,8 +99,9 @@ func (p *pipeline) segments(r *capture.Reader, a *reassembly.Assembler) error {
 		a.Advance(seg.Time)
 		a.Segment(&seg)
 		if n%1024 == 0 {
-			bar.update(r.Progress())
+			progress()
 		}
+		n++
 	}
 	return nil
 }

@@ -77,10 +77,7 @@ func (f *readFlags) define(fs *pflag.FlagSet) {
 }
 
 // check settles the format and returns usage errors.
-func (f *readFlags) check(files []string) error {
-	if len(files) == 0 {
-		return usagef("no file given; - is stdin")
-	}
+func (f *readFlags) check() error {
 	// -x alone asks for trees.
 	tree := f.tree || f.hex && !f.json && !f.formatSet()
 	if named := f.formatSet(); tree && f.json || named && (tree && f.format.value != "tree" || f.json && f.format.value != "json") {
@@ -102,13 +99,27 @@ func (f *readFlags) check(files []string) error {
 }
 
 func (f *readFlags) run(e *env, files []string) error {
-	if err := f.check(files); err != nil {
+	if len(files) == 0 {
+		return usagef("no file given; - is stdin")
+	}
+	r, err := f.reader(e, slices.Contains(files, "-"))
+	if err != nil {
 		return err
+	}
+	p := &pipeline{env: e, source: &f.source, files: files, handler: r, stopped: r.done}
+	r.first = func() int64 { return p.first }
+	return f.finish(e, r, p, p.run())
+}
+
+// reader returns what shows the exchanges as the flags say. follow tells that they come over time.
+func (f *readFlags) reader(e *env, follow bool) (*reader, error) {
+	if err := f.check(); err != nil {
+		return nil, err
 	}
 	catalogue := schema.Default()
 	sel, err := f.selection.compile(catalogue)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	form, _ := output.ParseBytesForm(f.bytes.value)
 	opt := output.Options{
@@ -117,7 +128,7 @@ func (f *readFlags) run(e *env, files []string) error {
 		ShowSecrets: f.showSecrets,
 		Color:       f.format.value != "json" && useColor(f.color.value, e.stdout),
 		Wide:        f.full,
-		Live:        e.stdout.terminal || slices.Contains(files, "-"),
+		Live:        e.stdout.terminal || follow,
 		Packets:     f.packets,
 		Full:        f.full,
 		Hex:         f.hex,
@@ -140,13 +151,15 @@ func (f *readFlags) run(e *env, files []string) error {
 	default:
 		r.out = output.NewSummary(e.stdout, opt)
 	}
-	p := &pipeline{env: e, source: &f.source, files: files, handler: r, stopped: r.done}
-	r.first = func() int64 { return p.first }
-	err = p.run()
+	return r, nil
+}
+
+// finish ends r, which showed what p read until err, and returns the error of the whole.
+func (f *readFlags) finish(e *env, r *reader, p *pipeline, err error) error {
 	if flushErr := r.out.Flush(); r.err == nil {
 		r.err = flushErr
 	}
-	if w := sel.where; w != nil && w.failed > 0 {
+	if w := r.selection.where; w != nil && w.failed > 0 {
 		e.warn("--where left out %s on which it could not be evaluated; the first failure: %v", plural(w.failed, "exchange"), w.failure)
 	}
 	r.issues.warnings += p.warnings
