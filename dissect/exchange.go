@@ -96,7 +96,12 @@ type Exchange struct {
 }
 
 // TopicName returns the name of a topic id, as far as the capture has shown it.
-func (x *Exchange) TopicName(id [16]byte) (string, bool) { return x.facts.TopicName(id) }
+func (x *Exchange) TopicName(id [16]byte) (string, bool) {
+	if x == nil || x.facts == nil { // a frame that did not come from a capture
+		return "", false
+	}
+	return x.facts.TopicName(id)
+}
 
 // Connection is what the dissector knows of one TCP connection.
 type Connection struct {
