@@ -154,6 +154,9 @@ func (x *Text) typ(n *Node) {
 		x.color(colorType)
 		x.dst = append(x.dst, n.Desc.Type...)
 		x.color(colorOff)
+		if n.Desc.Kind == KindPayload {
+			x.version(n.Aux)
+		}
 	}
 }
 
@@ -181,7 +184,7 @@ func (x *Text) span(s Span) {
 // hasValue reports whether the line of n shows a value.
 func (x *Text) hasValue(n *Node) bool {
 	switch n.Desc.Kind {
-	case KindMessage, KindGroup, KindTag:
+	case KindMessage, KindGroup, KindTag, KindPayload:
 		return false
 	case KindStruct:
 		return n.Flags&FlagBody == 0

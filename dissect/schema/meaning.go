@@ -267,6 +267,8 @@ var entityRoles = map[string]Role{
 	"groupId":         RoleGroupID,
 	"transactionalId": RoleTransactionalID,
 	"producerId":      RoleProducerID,
+	// Of definitions that are not Kafka's.
+	"memberAssignment": RoleMemberAssignment,
 }
 
 // roleOps are the wire forms in which a role makes sense, where a name alone could mislead.

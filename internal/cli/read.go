@@ -132,7 +132,7 @@ func (f *readFlags) reader(e *env, follow bool) (*reader, error) {
 		Packets:     f.packets,
 		Full:        f.full,
 		Hex:         f.hex,
-		Decoder:     newDecoder(),
+		Decoder:     newDecoder(catalogue),
 		Catalogue:   catalogue,
 	}
 	r := &reader{

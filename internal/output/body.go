@@ -143,8 +143,11 @@ func (s *body) Begin(e tree.Event) bool {
 	if h == nil {
 		return s.outside(&e)
 	}
-	if e.Desc.Kind == tree.KindRecords {
+	switch e.Desc.Kind {
+	case tree.KindRecords:
 		return s.records(h, &e)
+	case tree.KindPayload:
+		return s.payload(h, &e)
 	}
 	if !s.name(h, &e, "") {
 		s.push(&e, levelSkip)
@@ -245,6 +248,16 @@ func (s *body) records(h *level, e *tree.Event) bool {
 	}
 	s.push(e, levelSkip)
 	return false
+}
+
+// payload begins what bytes were found to hold, which stands beside them.
+func (s *body) payload(h *level, e *tree.Event) bool {
+	if s.plain || !s.name(h, e, "") {
+		s.push(e, levelSkip)
+		return false
+	}
+	s.push(e, levelObject).record = false // bytes inside are written as Kafka does
+	return true
 }
 
 // Leaf implements tree.Sink.

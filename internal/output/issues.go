@@ -64,7 +64,7 @@ func (s *body) appendPath(b []byte) []byte {
 	for i := range s.levels {
 		l := &s.levels[i]
 		switch {
-		case l.kind != levelObject && l.kind != levelArray, l.flags&(tree.FlagHeader|tree.FlagBody) != 0:
+		case l.kind != levelObject && l.kind != levelArray, l.root:
 		case l.index >= 0:
 			b = append(b, '[')
 			b = strconv.AppendInt(b, int64(l.index), 10)

@@ -1,0 +1,12 @@
+package records
+
+// Inflate decompresses bytes that stand outside of a batch, within the limits of the frame. What
+// came out before an error is returned with it. The result dies with the next call of Inflate or
+// Walk.
+func (d *Decoder) Inflate(c Codec, data []byte) ([]byte, error) {
+	if d.limits == (Limits{}) {
+		d.limits = d.limits.withDefaults()
+	}
+	in := d.inflate(c, data)
+	return in.data, in.err
+}
