@@ -11,21 +11,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/kdissect/kdissect/dissect/records"
 	"github.com/kdissect/kdissect/dissect/schema"
 	"github.com/kdissect/kdissect/dissect/walk"
 	"github.com/kdissect/kdissect/internal/corpus"
 	"github.com/kdissect/kdissect/tree"
 )
-
-// recordSets lets walk look into record sets.
-type recordSets struct{ d records.Decoder }
-
-func (r *recordSets) Reset() { r.d.Reset() }
-
-func (r *recordSets) Walk(data []byte, base tree.Span, path string, sink tree.Sink) {
-	r.d.Walk(data, base, sink, records.Options{Path: path})
-}
 
 func newMaker() *Maker {
 	return &Maker{Catalogue: schema.Default(), Decoder: &walk.Decoder{Records: &recordSets{}}}

@@ -93,7 +93,7 @@ func (s *Side) Title() string {
 // Maker makes pages. It serves one goroutine.
 type Maker struct {
 	Catalogue *schema.Catalogue
-	Decoder   *walk.Decoder // nil shows record sets as bytes
+	Decoder   *walk.Decoder // nil is one that looks into record sets, and no further
 	Secrets   bool          // show secret values that were given or captured
 	Full      bool          // do not cut long values
 	Encoder   walk.Encoder
@@ -193,10 +193,10 @@ func (m *Maker) encode(s Subject, d schema.Direction, p *schema.Plan, sample Sam
 	var build tree.Builder
 	build.Reset(b)
 	sink := &words{Sink: &build, maker: m, api: s.API, sample: sample}
-	dec := m.Decoder
-	if dec == nil {
-		dec = &walk.Decoder{}
+	if m.Decoder == nil {
+		m.Decoder = &walk.Decoder{Records: &recordSets{}}
 	}
+	dec := m.Decoder
 	var res walk.Result
 	if d == schema.Data {
 		res = dec.Body(b, 0, p, sink)

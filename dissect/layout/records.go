@@ -4,8 +4,21 @@ import (
 	"encoding/binary"
 	"hash/crc32"
 
+	"github.com/kdissect/kdissect/dissect/records"
 	"github.com/kdissect/kdissect/dissect/schema"
+	"github.com/kdissect/kdissect/tree"
 )
+
+// recordSets is a walk.Records that walks record sets down to their records.
+type recordSets struct{ decoder records.Decoder }
+
+// Reset implements walk.Records.
+func (r *recordSets) Reset() { r.decoder.Reset() }
+
+// Walk implements walk.Records.
+func (r *recordSets) Walk(data []byte, base tree.Span, path string, sink tree.Sink) {
+	r.decoder.Walk(data, base, sink, records.Options{Path: path})
+}
 
 // Keys of the APIs whose older versions carry message sets.
 const (

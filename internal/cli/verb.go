@@ -30,6 +30,7 @@ func verbs() []verb {
 		connectionsVerb,
 		decodeVerb,
 		encodeVerb,
+		layoutVerb,
 		apisVerb,
 		schemaListVerb,
 		schemaShowVerb,
