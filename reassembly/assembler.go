@@ -113,6 +113,19 @@ func (a *Assembler) Advance(now int64) {
 	}
 }
 
+// Shift says that the clock which stamps segments has been set, by as many nanoseconds: nothing
+// was idle meanwhile, and nothing has waited.
+func (a *Assembler) Shift(by int64) {
+	a.now += by
+	a.scanned += by
+	for c := a.recent.first; c != nil; c = c.links[inRecent].next {
+		c.stamp += by
+	}
+	for c := a.lingering.first; c != nil; c = c.links[inRecent].next {
+		c.closedAt += by
+	}
+}
+
 // Flush ends the capture: what is held is delivered behind its gaps, and all connections are
 // closed, in order of their first packets.
 func (a *Assembler) Flush() {

@@ -33,6 +33,8 @@ type pipeline struct {
 	stopped func() bool
 	// tick is called as time passes on live interfaces; nil: never.
 	tick func(*reassembly.Assembler)
+	// adjust changes what the flags ask of the dissector; nil: nothing.
+	adjust func(*dissect.Options)
 
 	first    int64 // time of the first packet; holds once there was one
 	warnings int64 // about the capture files
@@ -67,7 +69,11 @@ func (p *pipeline) run() error {
 
 // dissect moves the segments through the stages, and calls progress now and then.
 func (p *pipeline) dissect(from segments, progress func()) error {
-	dissector := dissect.New(p.source.options(p.handler))
+	options := p.source.options(p.handler)
+	if p.adjust != nil {
+		p.adjust(&options)
+	}
+	dissector := dissect.New(options)
 	var chunks reassembly.Handler = dissector
 	if p.tap != nil {
 		chunks = p.tap(dissector)

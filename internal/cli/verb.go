@@ -27,6 +27,7 @@ type example struct{ line, what string }
 func verbs() []verb {
 	return []verb{
 		readVerb,
+		liveVerb,
 		connectionsVerb,
 		decodeVerb,
 		encodeVerb,
