@@ -37,9 +37,10 @@ type Canon struct {
 	plans  map[*schema.Plan]bool
 	encode Encoder
 	header bool // the header is open: its paths begin with "header."
-	// records counts the groups open from a record set on: what is inside stands in JSON as it
-	// is on the wire.
+	// records counts the groups open from a record set or a payload on: what is inside stands in
+	// JSON as it is on the wire.
 	records int
+	holder  *tree.Desc // of the bytes whose payload comes next
 }
 
 // tagState is an open tag section, and the tag in it that is open.
@@ -125,6 +126,9 @@ func (c *Canon) Begin(e tree.Event) bool {
 	case kind == tree.KindRecords:
 		c.records = 1
 		c.push(&e)
+	case kind == tree.KindPayload:
+		c.records = 1
+		c.path = append(c.path, step{c.holder, -1})
 	case kind == tree.KindTags:
 		c.tags = append(c.tags, tagState{off: e.Span.Off, last: -1})
 	case kind == tree.KindTag:
@@ -164,6 +168,10 @@ func (c *Canon) leaf(e *tree.Event) {
 		return
 	}
 	if e.Has(tree.FlagUnknownTag) || c.records > 0 {
+		return
+	}
+	if e.Has(tree.FlagComputed) { // bytes, whose length and inside follow
+		c.holder = e.Desc
 		return
 	}
 	c.push(e)

@@ -71,7 +71,7 @@ func complete(s *schema.Struct, v any) bool {
 	if !ok {
 		return v == nil
 	}
-	left := len(members)
+	left := len(members) - telling(s, members)
 	for i := range s.Fields {
 		x, ok := members[s.Fields[i].Desc.Key]
 		if !ok || !completeField(&s.Fields[i], x) {
@@ -141,6 +141,9 @@ func (e *Encoder) fields(dst []byte, s *schema.Struct, v any) []byte {
 		} else {
 			value = missing{}
 		}
+		if _, sized := members[more(f)]; sized && !ok && f.Op == schema.OpRecords {
+			e.fail("only the size of " + f.Desc.Key + " is known, not the record set")
+		}
 		dst = e.field(dst, f, value, -1)
 	}
 	for i := range s.Tags {
@@ -148,7 +151,7 @@ func (e *Encoder) fields(dst []byte, s *schema.Struct, v any) []byte {
 			seen++
 		}
 	}
-	if seen < len(members) {
+	if seen+telling(s, members) < len(members) {
 		e.unknown(s, members)
 	}
 	if s.Flexible && e.err == nil {
@@ -157,11 +160,41 @@ func (e *Encoder) fields(dst []byte, s *schema.Struct, v any) []byte {
 	return dst
 }
 
+// Ends of the names of members that tell more of a field which stands beside them.
+const (
+	sizeSuffix    = "SizeInBytes" // of a record set
+	decodedSuffix = "Decoded"     // what bytes were found to hold
+)
+
+// more returns the name of the member that tells more of f, or "".
+func more(f *schema.Field) string {
+	switch f.Op {
+	case schema.OpRecords:
+		return f.Desc.Key + sizeSuffix
+	case schema.OpBytes:
+		return f.Desc.Key + decodedSuffix
+	}
+	return ""
+}
+
+// telling counts the members that tell more of fields.
+func telling(s *schema.Struct, members map[string]any) int {
+	n := 0
+	for _, list := range [][]schema.Field{s.Fields, s.Tags} {
+		for i := range list {
+			if _, ok := members[more(&list[i])]; ok {
+				n++
+			}
+		}
+	}
+	return n
+}
+
 // unknown fails with the first member that the struct does not have.
 func (e *Encoder) unknown(s *schema.Struct, members map[string]any) {
 	var names []string
 	for name := range members {
-		is := func(f schema.Field) bool { return f.Desc.Key == name }
+		is := func(f schema.Field) bool { return f.Desc.Key == name || more(&f) == name }
 		if !slices.ContainsFunc(s.Fields, is) && !slices.ContainsFunc(s.Tags, is) {
 			names = append(names, name)
 		}

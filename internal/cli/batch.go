@@ -61,6 +61,7 @@ type decodeLine struct {
 	Key        int16  `json:"api_key"`
 	Name       string `json:"name"`
 	Version    int16  `json:"version"`
+	Topic      string `json:"topic"`
 	Hex        string `json:"hex"`
 	BodyOffset int    `json:"body_offset"`
 }
@@ -103,6 +104,12 @@ func (d *decoder) appendAnswer(b []byte, l *decodeLine) ([]byte, error) {
 		return b, fmt.Errorf("hex: %w", err)
 	}
 	switch {
+	case d.f.as.value == "records":
+		topic := l.Topic
+		if topic == "" {
+			topic = d.f.topic
+		}
+		return d.sets.Append(b, buf, topic), nil
 	case l.Kind == schema.Request.String():
 		return d.appendFrame(b, l.Kind, d.frames.Request(buf)), nil
 	case l.Kind == schema.Response.String():

@@ -10,6 +10,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/kdissect/kdissect/dissect"
+	"github.com/kdissect/kdissect/dissect/payload"
+	"github.com/kdissect/kdissect/dissect/records"
 	"github.com/kdissect/kdissect/dissect/schema"
 	"github.com/kdissect/kdissect/dissect/walk"
 	"github.com/kdissect/kdissect/internal/dump"
@@ -29,10 +31,11 @@ a size prefix that is missing is added, and said so.
 A request says itself what it is. A response does not: give --api and --api-version of its request.
 With neither --request nor --response, what decodes whole as a request is one, and what remains is a
 response. --body is for a body without size and header, --data for a definition that is no API, such as
-a record of an internal topic; --offset passes over the bytes before it.
+a record of an internal topic; --offset passes over the bytes before it. --as records is for record
+sets, as they stand in Produce requests, Fetch responses and log segments.
 
 --batch reads a JSON object a line ({"kind":"request","api_key":1,"version":12,"hex":".."}, for data
-{"name":"..","version":0,"hex":"..","body_offset":2}) and answers each with one: header, body, unknown
+{"name":"..","version":0,"hex":"..","body_offset":2}, for record sets {"topic":"..","hex":".."}) and answers each with one: header, body, unknown
 tagged fields, issues, and in "wire" the bytes that differ from how Kafka would write the same values, so
 that 'kdissect encode --batch' gives the same bytes back. For that reason it hides no secrets.`,
 	examples: []example{
@@ -40,6 +43,7 @@ that 'kdissect encode --batch' gives the same bytes back. For that reason it hid
 		{"xxd frame.bin | kdissect decode", "from another tool"},
 		{"decode --response --api Fetch --api-version 12 answer.hex", "a response, as a tree"},
 		{"decode -j --data OffsetCommitValue --version 3 0003000000000000...", "the value of a record"},
+		{"decode --as records --topic __consumer_offsets 00000000000.log", "a log segment of a broker"},
 		{"decode --batch <frames.ndjson", "many, for other programs"},
 	},
 	define: func(fs *pflag.FlagSet) action {
@@ -48,6 +52,7 @@ that 'kdissect encode --batch' gives the same bytes back. For that reason it hid
 			bytes:  newChoice("auto", "base64", "hex"),
 			color:  newChoice("auto", "always", "never"),
 			form:   newChoice(dump.Forms()...),
+			as:     newChoice("frames", "records"),
 		}
 		f.define(fs)
 		return f.run
@@ -56,10 +61,10 @@ that 'kdissect encode --batch' gives the same bytes back. For that reason it hid
 
 // decodeFlags are the flags of decode.
 type decodeFlags struct {
-	format, bytes, color, form                *choice
+	format, bytes, color, form, as            *choice
 	tree, json, hex, plain, showSecrets, full bool
 	request, response, body, batch            bool
-	api, data                                 string
+	api, data, topic                          string
 	apiVersion, version                       int16
 	offset                                    int
 	apiVersionSet, versionSet                 func() bool
@@ -79,6 +84,8 @@ func (f *decodeFlags) define(fs *pflag.FlagSet) {
 	fs.StringVar(&f.data, "data", "", "name of a definition that is no API; needs --version")
 	fs.Int16Var(&f.version, "version", 0, "version of the definition")
 	fs.IntVar(&f.offset, "offset", 0, "with --data or --body: bytes before it")
+	fs.Var(f.as, "as", "what the bytes are")
+	fs.StringVar(&f.topic, "topic", "", "with --as records: the topic (`name`), since Kafka's own have records of known layouts")
 	fs.BoolVar(&f.batch, "batch", false, "read and write JSON lines")
 	fs.BoolVar(&f.full, "full", false, "show long values whole")
 	fs.BoolVar(&f.plain, "plain", false, "JSON: leave out what Kafka itself does not write")
@@ -101,6 +108,10 @@ func (f *decodeFlags) check() error {
 	switch {
 	case f.request && f.response:
 		return usagef("give one of --request and --response")
+	case f.as.value == "records" && (f.request || f.response || f.body || f.api != "" || f.data != ""):
+		return usagef("--as records is no request, response or other definition")
+	case f.topic != "" && f.as.value != "records":
+		return usagef("--topic is about --as records")
 	case f.batch && (f.request || f.response || f.body || f.data != ""):
 		return usagef("--batch takes the kind of each frame from its line")
 	case f.data != "" && !f.versionSet():
@@ -179,7 +190,9 @@ type decoder struct {
 	f         *decodeFlags
 	catalogue *schema.Catalogue
 	frames    *dissect.Frames
-	walk      walk.Decoder
+	walk      *walk.Decoder
+	payloads  *payload.Decoder
+	sets      *output.RecordSets
 	json      *output.Fragments
 	trees     *output.Tree
 	facts     *output.Facts
@@ -198,9 +211,12 @@ func newFrameDecoder(e *env, f *decodeFlags) (*decoder, error) {
 		Color: f.format.value == "tree" && useColor(f.color.value, e.stdout),
 	}
 	d := &decoder{e: e, f: f, catalogue: c, frames: dissect.NewFrames(c), json: output.NewFragments(opt)}
-	opt.Decoder = &d.walk
+	d.payloads = payload.New(c, records.Limits{})
+	d.sets = output.NewRecordSets(d.payloads, opt)
+	d.walk = d.payloads.Decoder()
+	opt.Decoder = d.walk
 	d.trees = output.NewTree(e.stdout, opt)
-	d.facts = output.NewFacts(output.Options{Catalogue: c, Decoder: &d.walk})
+	d.facts = output.NewFacts(output.Options{Catalogue: c, Decoder: d.walk})
 	d.canon.Next = d.json
 	if f.api != "" {
 		if d.api = c.APIByName(f.api); d.api == nil {
@@ -216,6 +232,8 @@ func newFrameDecoder(e *env, f *decodeFlags) (*decoder, error) {
 // decode shows what b holds.
 func (d *decoder) decode(b []byte) error {
 	switch {
+	case d.f.as.value == "records":
+		return d.showRecords(b)
 	case d.f.data != "":
 		p := d.catalogue.Data(d.f.data, d.f.version)
 		if p == nil {

@@ -26,7 +26,7 @@ func (d *decoder) appendFrame(b []byte, kind string, fr *dissect.Frame) []byte {
 	for i := range fr.Issues {
 		d.json.Issue(fr.Issues[i])
 	}
-	fr.Walk(&d.walk, &d.canon)
+	fr.Walk(d.walk, &d.canon)
 	return d.appendParts(b, true)
 }
 

@@ -281,6 +281,9 @@ func (s *body) Leaf(e tree.Event) {
 		return
 	}
 	s.value(&e, h.record)
+	if e.Has(tree.FlagChecked) && s.name(h, &e, "Valid") {
+		s.buf = strconv.AppendBool(s.buf, e.Value.Num == e.Aux)
+	}
 }
 
 // raw writes {"raw":".."} in place of a body whose layout is unknown.

@@ -121,7 +121,7 @@ func (j *JSON) appendToken(b []byte, f *dissect.Frame) []byte {
 		return append(b, "{}"...)
 	}
 	b = append(b, `{"saslToken":`...)
-	token := payload(f)
+	token := framed(f)
 	if j.opt.ShowSecrets {
 		b = appendBase64(b, token)
 	} else {
@@ -132,8 +132,8 @@ func (j *JSON) appendToken(b []byte, f *dissect.Frame) []byte {
 	return append(b, '}')
 }
 
-// payload returns what follows a frame's size prefix.
-func payload(f *dissect.Frame) []byte { return f.Bytes[min(4, len(f.Bytes)):] }
+// framed returns what follows a frame's size prefix.
+func framed(f *dissect.Frame) []byte { return f.Bytes[min(4, len(f.Bytes)):] }
 
 // appendClient appends what the connection has shown of its client.
 func appendClient(b []byte, c *dissect.Connection) []byte {

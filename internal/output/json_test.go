@@ -134,7 +134,7 @@ func TestBody(t *testing.T) {
 		{"tagged sent backwards", Options{}, []node{i32("c", 3).order(2), tags(tagged(1, i32("b", 2)).at(1), tagged(0, i32("a", 1)).at(0))},
 			`{"a":1,"b":2,"c":3}`},
 		{"records", Options{}, []node{recordSet("records", "12345", batch)},
-			`{"recordsSizeInBytes":5,"records":[{"baseOffset":5,"crc":4294967295,"records":[{"offset":1002,"key":"kéy","value":{"base64":"/wA="},"none":null}]}]}`},
+			`{"recordsSizeInBytes":5,"records":[{"baseOffset":5,"crc":4294967295,"crcValid":true,"records":[{"offset":1002,"key":"kéy","value":{"base64":"/wA="},"none":null}]}]}`},
 		{"records plain", Options{Plain: true}, []node{recordSet("records", "12345", batch)}, `{"recordsSizeInBytes":5}`},
 		{"records plain base64", Options{Plain: true, Bytes: BytesBase64}, []node{recordSet("records", "12345", batch)}, `{"records":"MTIzNDU="}`},
 		{"records hex", Options{Bytes: BytesHex}, []node{recordSet("x", "", object("", raw("key", "k\xff")))}, `{"xSizeInBytes":0,"x":[{"key":"6bff"}]}`},
