@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"strings"
 	"sync"
 
 	"github.com/kdissect/kdissect/dissect/schema"
@@ -63,12 +64,33 @@ type versionLink struct {
 	Href     string
 }
 
-type legendView struct{ Class, Text string }
+type legendView struct {
+	Class, Text string
+	Absent      bool
+}
 
 // changesView is what changed between a version and another.
 type changesView struct {
 	Title   string
 	Changes []Change
+}
+
+// Summary counts the changes.
+func (c changesView) Summary() string {
+	if len(c.Changes) == 0 {
+		return "the same layout"
+	}
+	var n [Changed + 1]int
+	for _, change := range c.Changes {
+		n[change.Kind]++
+	}
+	var words []string
+	for k, count := range n {
+		if count > 0 {
+			words = append(words, fmt.Sprintf("%d %s", count, ChangeKind(k)))
+		}
+	}
+	return strings.Join(words, ", ")
 }
 
 // sideView is what the template shows of a side.
@@ -126,7 +148,7 @@ var classes = [...]string{
 func (p *Page) view() *pageView {
 	v := &pageView{Page: p}
 	for _, r := range p.Legend {
-		v.Legend = append(v.Legend, legendView{classes[r], r.String()})
+		v.Legend = append(v.Legend, legendView{classes[r], r.String(), !p.present[r]})
 	}
 	for _, s := range p.Sides {
 		v.Sides = append(v.Sides, s.view())

@@ -57,8 +57,10 @@ type Page struct {
 	Sample  Sample
 	Rule    string
 	Facts   []Fact
-	Legend  []tree.Region // that occur in the bytes
+	Legend  []tree.Region
 	Sides   []*Side
+
+	present [tree.RegionTags + 1]bool // regions that occur among the bytes
 }
 
 // Fact is a line of the list that a page begins with.
@@ -240,13 +242,12 @@ func (m *Maker) FramePage(s Subject, title string, facts []Fact, frames ...Frame
 
 // finish adds what follows from the sides.
 func (m *Maker) finish(p *Page) {
-	var seen [tree.RegionTags + 1]bool
 	for _, s := range p.Sides {
 		s.mask.Secrets = s.text.Secrets
 		for src := range s.Tree.Sources {
 			regions, _ := s.mask.Map(s.Tree, int32(src))
 			for _, r := range regions {
-				seen[r] = true
+				p.present[r] = true
 			}
 		}
 		if s.Message != nil && s.Plan != nil {
@@ -255,12 +256,19 @@ func (m *Maker) finish(p *Page) {
 			s.Schema = b.String()
 		}
 	}
-	for r, is := range seen {
-		if is && tree.Region(r) != tree.RegionNone {
-			p.Legend = append(p.Legend, tree.Region(r))
-		}
-	}
+	p.Legend = legendOf(p)
 	p.Facts = append(m.facts(p), p.Facts...)
+}
+
+// legendOf lists the regions of a page of its kind, whether they occur or not.
+func legendOf(p *Page) []tree.Region {
+	if len(p.Sides) == 1 && p.Sides[0].Direction == schema.Data {
+		return []tree.Region{tree.RegionData, tree.RegionBatch, tree.RegionRecord, tree.RegionTags}
+	}
+	return []tree.Region{
+		tree.RegionFrame, tree.RegionHeader, tree.RegionRequest, tree.RegionBatch, tree.RegionRecord,
+		tree.RegionResponse, tree.RegionTags,
+	}
 }
 
 // facts lists what there is to know before the bytes.
@@ -338,11 +346,27 @@ func accepted(a *schema.API, version int16) string {
 		}
 		last = r.Release
 	}
-	switch {
-	case first == "":
+	if first == "" {
 		return ""
-	case unstable:
-		return fmt.Sprintf("%s to %s, at first when told to take unstable versions", first, last)
 	}
-	return first + " to " + last
+	first, last = minor(first), minor(last)
+	text := first
+	if last != first {
+		text += " to " + last
+	}
+	if unstable {
+		text += ", at first only when told to take unstable versions"
+	}
+	return text
+}
+
+// minor returns a release without its patch number, which says nothing about versions of APIs. What
+// came before 1.0 counted in three numbers.
+func minor(release string) string {
+	parts := strings.Split(release, ".")
+	n := 2
+	if parts[0] == "0" {
+		n = 3
+	}
+	return strings.Join(parts[:min(n, len(parts))], ".")
 }
