@@ -39,15 +39,16 @@ var mayImport = map[string][]string{
 	"dissect": {"dissect/wire", "dissect/schema", "dissect/walk", "dissect/frame", "dissect/pair",
 		"dissect/records", "dissect/payload", "tree", "reassembly"},
 
-	"internal/capture": {"reassembly"},
-	"internal/dump":    {},
-	"internal/tls":     {"reassembly"},
-	"internal/output":  {"dissect", "tree"},
-	"internal/cli":     {"dissect", "dissect/layout", "internal/capture", "internal/dump", "internal/output", "internal/tls", "reassembly", "tree"},
-	"internal/rules":   {},
-	"internal/bench":   {},
-	"internal/corpus":  {}, // finds the shared corpora, for tests
-	"cmd/kdissect":     {"internal/cli"},
+	"internal/capture":   {"reassembly"},
+	"internal/dump":      {},
+	"internal/tls":       {"reassembly"},
+	"internal/output":    {"dissect", "tree"},
+	"internal/cli":       {"dissect", "dissect/layout", "internal/capture", "internal/dump", "internal/output", "internal/tls", "reassembly", "tree"},
+	"internal/rules":     {},
+	"internal/bench":     {},
+	"internal/corpus":    {}, // finds the shared corpora, for tests
+	"internal/brokerlog": {}, // brokers' request logs, for tests
+	"cmd/kdissect":       {"internal/cli"},
 }
 
 // onlyIn says which packages may import a module of others.
