@@ -123,6 +123,7 @@ var (
 	descControl         = field("isControl", "isControl", "bool", tree.KindBool, "Whether the records are for Kafka itself.")
 	descDeleteHorizon   = nullable(timed(field("deleteHorizonMs", "deleteHorizonMs", "int64", tree.KindInt64, "When tombstones in the batch may go.")))
 	descLastSequence    = field("lastSequence", "lastSequence", "int32", tree.KindInt32, "Sequence number of the last record.")
+	descSentDelta       = field("timestampDelta", "timestampDelta", "int64", tree.KindInt64, "Time of the record as it was sent, counted from the base timestamp.")
 	descSequence        = field("sequence", "sequence", "int32", tree.KindInt32, "Sequence number of the record.")
 	descRecordOffset    = field("offset", "offset", "int64", tree.KindInt64, "Offset of the record.")
 	descRecordTimestamp = timed(field("timestamp", "timestamp", "int64", tree.KindInt64, "Time of the record, -1 for none."))

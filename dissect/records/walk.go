@@ -151,6 +151,9 @@ func (d *Decoder) emit(f *fields) {
 			Desc: descTimestampDelta, Span: d.span(f.timestamp, f.offset-f.timestamp),
 			Value: tree.Value{Num: f.timestampDelta}, Aux: d.v2.timestamp(f.timestampDelta),
 		})
+		if d.v2.attributes&attrLogAppend != 0 { // which hides it
+			d.computed(descSentDelta, f.offset, f.timestampDelta)
+		}
 	}
 	if f.done >= readOffset {
 		d.sink.Leaf(tree.Event{

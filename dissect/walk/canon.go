@@ -28,6 +28,9 @@ type Deviation struct {
 // canonical encoding, so that encoding can give the same bytes again.
 type Canon struct {
 	Next tree.Sink
+	// Records reports whether the form in which a record set is shown gives its bytes again; nil
+	// takes all to.
+	Records func(set []byte) bool
 
 	buf    []byte
 	found  []Deviation
@@ -41,6 +44,7 @@ type Canon struct {
 	// JSON as it is on the wire.
 	records int
 	holder  *tree.Desc // of the bytes whose payload comes next
+	set     []byte     // the record set that is open
 }
 
 // tagState is an open tag section, and the tag in it that is open.
@@ -125,6 +129,7 @@ func (c *Canon) Begin(e tree.Event) bool {
 		c.records++
 	case kind == tree.KindRecords:
 		c.records = 1
+		c.set = e.Value.Bytes
 		c.push(&e)
 	case kind == tree.KindPayload:
 		c.records = 1
@@ -263,6 +268,9 @@ func (c *Canon) End(e tree.Event) {
 	case c.records > 0:
 		c.records--
 		if c.records == 0 {
+			if c.Records != nil && kind == tree.KindRecords && !c.Records(c.set) {
+				c.note("", e.Span)
+			}
 			c.path = c.path[:len(c.path)-1]
 		}
 	case kind == tree.KindTag:

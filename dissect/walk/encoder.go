@@ -142,7 +142,7 @@ func (e *Encoder) fields(dst []byte, s *schema.Struct, v any) []byte {
 			value = missing{}
 		}
 		if _, sized := members[more(f)]; sized && !ok && f.Op == schema.OpRecords {
-			e.fail("only the size of " + f.Desc.Key + " is known, not the record set")
+			value = sizeOnly{}
 		}
 		dst = e.field(dst, f, value, -1)
 	}
@@ -240,6 +240,9 @@ func (e *Encoder) tags(dst []byte, s *schema.Struct, members map[string]any) []b
 
 // missing stands for a value that was not given.
 type missing struct{}
+
+// sizeOnly stands for a record set of which only the size was given.
+type sizeOnly struct{}
 
 func (e *Encoder) field(dst []byte, f *schema.Field, v any, index int32) []byte {
 	if e.err != nil {
@@ -449,6 +452,10 @@ func (e *Encoder) blob(dst []byte, f *schema.Field, v any) []byte {
 }
 
 func (e *Encoder) records(dst []byte, f *schema.Field, v any) []byte {
+	if _, sized := v.(sizeOnly); sized {
+		e.fail("only the size is known, not the record set")
+		return dst
+	}
 	batches, ok := v.([]any)
 	if !ok {
 		return e.blob(dst, f, v)

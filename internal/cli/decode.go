@@ -193,6 +193,7 @@ type decoder struct {
 	walk      *walk.Decoder
 	payloads  *payload.Decoder
 	sets      *output.RecordSets
+	exactSets *output.RecordSets // for looking at sets within frames
 	json      *output.Fragments
 	trees     *output.Tree
 	facts     *output.Facts
@@ -213,11 +214,15 @@ func newFrameDecoder(e *env, f *decodeFlags) (*decoder, error) {
 	d := &decoder{e: e, f: f, catalogue: c, frames: dissect.NewFrames(c), json: output.NewFragments(opt)}
 	d.payloads = payload.New(c, records.Limits{})
 	d.sets = output.NewRecordSets(d.payloads, opt)
+	d.exactSets = output.NewRecordSets(payload.New(c, records.Limits{}), opt)
 	d.walk = d.payloads.Decoder()
 	opt.Decoder = d.walk
 	d.trees = output.NewTree(e.stdout, opt)
 	d.facts = output.NewFacts(output.Options{Catalogue: c, Decoder: d.walk})
 	d.canon.Next = d.json
+	if !f.plain || form != output.BytesBase64 {
+		d.canon.Records = d.exact
+	}
 	if f.api != "" {
 		if d.api = c.APIByName(f.api); d.api == nil {
 			return nil, usagef("unknown API %q; 'kdissect apis' lists them", f.api)

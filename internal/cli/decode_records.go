@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 
 	"github.com/kdissect/kdissect/dissect/records"
@@ -41,4 +43,20 @@ func (d *decoder) appendRecordTree(dst, b []byte) []byte {
 		dst = grid.Append(dst, d.builder.Tree())
 	}
 	return dst
+}
+
+// exact reports whether the array form of a record set gives its bytes again. That of compressed
+// ones does not, nor has it what is left of a batch that was cut short.
+func (d *decoder) exact(set []byte) bool {
+	if d.f.plain || d.f.bytes.value == "hex" { // only the size is shown, or strings that could be text
+		return false
+	}
+	var v struct{ Batches []any }
+	dec := json.NewDecoder(bytes.NewReader(d.exactSets.Append(nil, set, "")))
+	dec.UseNumber()
+	if dec.Decode(&v) != nil {
+		return false
+	}
+	b, err := records.Encoder{Base64: d.f.bytes.value == "base64"}.Encode(nil, v.Batches)
+	return err == nil && bytes.Equal(b, set)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/kdissect/kdissect/dissect"
+	"github.com/kdissect/kdissect/dissect/records"
 	"github.com/kdissect/kdissect/dissect/schema"
 	"github.com/kdissect/kdissect/dissect/walk"
 	"github.com/kdissect/kdissect/internal/output"
@@ -38,7 +39,7 @@ Kafka's definition; unknown members and values out of range are errors that name
 		{"decode --batch <frames.ndjson | kdissect encode --batch", "the same bytes again"},
 	},
 	define: func(fs *pflag.FlagSet) action {
-		f := &encodeFlags{format: newChoice("hex", "binary", "tree")}
+		f := &encodeFlags{format: newChoice("hex", "binary", "tree"), bytes: newChoice("auto", "base64")}
 		fs.Var(f.format, "format", "how to write the bytes")
 		fs.BoolVarP(&f.tree, "tree", "t", false, "short for --format tree")
 		fs.StringVar(&f.api, "api", "", "name or key of the API")
@@ -47,6 +48,7 @@ Kafka's definition; unknown members and values out of range are errors that name
 		fs.BoolVar(&f.body, "body", false, "leave out size and header")
 		fs.StringVar(&f.data, "data", "", "name of a definition that is no API; needs --version")
 		fs.Int16Var(&f.version, "version", 0, "version of the definition")
+		fs.Var(f.bytes, "bytes", "how the keys and values of records are written")
 		fs.BoolVar(&f.batch, "batch", false, "read and write JSON lines")
 		fs.BoolVar(&f.showSecrets, "show-secrets", false, "show passwords, tokens and the like in trees")
 		f.apiVersionSet = func() bool { return fs.Changed("api-version") }
@@ -57,7 +59,7 @@ Kafka's definition; unknown members and values out of range are errors that name
 
 // encodeFlags are the flags of encode.
 type encodeFlags struct {
-	format                                   *choice
+	format, bytes                            *choice
 	tree, response, body, batch, showSecrets bool
 	api, data                                string
 	apiVersion, version                      int16
@@ -89,7 +91,7 @@ func (f *encodeFlags) run(e *env, operands []string) error {
 	}
 	c := schema.Default()
 	if f.batch {
-		return encodeBatch(e, c, operands)
+		return encodeBatch(e, c, operands, f.records())
 	}
 	if len(operands) == 0 {
 		operands = []string{"-"}
@@ -99,10 +101,14 @@ func (f *encodeFlags) run(e *env, operands []string) error {
 		if err != nil {
 			return err
 		}
+		if isRecordSet(v) {
+			return f.writeRecords(e, v)
+		}
 		m, err := f.message(c, v)
 		if err != nil {
 			return err
 		}
+		m.records = f.records()
 		b, err := m.encode(c)
 		if err != nil {
 			return err
@@ -163,6 +169,7 @@ type message struct {
 	header map[string]any
 	body   any
 	encoding
+	records records.Encoder
 }
 
 // encoding is what a message has beyond its values.
@@ -319,7 +326,7 @@ func (m *message) encode(c *schema.Catalogue) ([]byte, error) {
 	if raw, ok := m.wire[walk.BodyPath]; ok {
 		dst = append(dst, raw...)
 	} else {
-		e := walk.Encoder{Tags: m.tags, Wire: m.wire}
+		e := walk.Encoder{Tags: m.tags, Wire: m.wire, Records: func(v any) ([]byte, error) { return m.records.Encode(nil, v) }}
 		var err error
 		if dst, err = e.Body(dst, m.plan, m.body); err != nil {
 			return nil, err

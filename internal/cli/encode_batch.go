@@ -7,15 +7,16 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/kdissect/kdissect/dissect/records"
 	"github.com/kdissect/kdissect/dissect/schema"
 	"github.com/kdissect/kdissect/dissect/walk"
 )
 
 // encodeBatch answers each line with {"hex":".."}, or {"error":".."} where it cannot be encoded.
-func encodeBatch(e *env, c *schema.Catalogue, files []string) error {
+func encodeBatch(e *env, c *schema.Catalogue, files []string, sets records.Encoder) error {
 	bad := 0
 	err := eachLine(e, files, func(line []byte) error {
-		b, err := encodeLine(c, line)
+		b, err := encodeLine(c, line, sets)
 		var answer []byte
 		if err != nil {
 			bad++
@@ -34,15 +35,19 @@ func encodeBatch(e *env, c *schema.Catalogue, files []string) error {
 	return err
 }
 
-func encodeLine(c *schema.Catalogue, line []byte) ([]byte, error) {
+func encodeLine(c *schema.Catalogue, line []byte, sets records.Encoder) ([]byte, error) {
 	v, err := parseObject(line)
 	if err != nil {
 		return nil, err
+	}
+	if isRecordSet(v) {
+		return encodeRecordSet(v, sets)
 	}
 	m, err := lineMessage(c, v)
 	if err != nil {
 		return nil, err
 	}
+	m.records = sets
 	return m.encode(c)
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/kdissect/kdissect/dissect/records"
 	"github.com/kdissect/kdissect/dissect/schema"
 	"github.com/kdissect/kdissect/internal/corpus"
 )
@@ -25,7 +26,7 @@ func answer(t *testing.T, d *decoder, kind string, key, version int16, frame []b
 
 func batchDecoder(t *testing.T) *decoder {
 	t.Helper()
-	f := &decodeFlags{format: newChoice("json"), bytes: newChoice("base64"), color: newChoice("never"), plain: true, batch: true}
+	f := &decodeFlags{as: newChoice("frames", "records"), format: newChoice("json"), bytes: newChoice("base64"), color: newChoice("never"), plain: true, batch: true}
 	d, err := newFrameDecoder(&env{stdout: newStdout(io.Discard), stderr: io.Discard}, f)
 	require.NoError(t, err)
 	return d
@@ -61,7 +62,7 @@ func TestEncodeGivesDamagedFramesBack(t *testing.T) {
 			if strings.Contains(string(line), `"wire"`) {
 				odd++
 			}
-			got, err := encodeLine(schema.Default(), line)
+			got, err := encodeLine(schema.Default(), line, records.Encoder{})
 			if !assert.NoError(t, err, "%s\n%x", line, bad) {
 				t.FailNow()
 			}
@@ -122,7 +123,7 @@ func TestEncodeBatchErrors(t *testing.T) {
 		{`{"kind":"request","api_key":1,"version":12,"body":{},"wire":[{"path":1}]}`, "wire[0]"},
 		{`{"kind":"request","api_key":1,"version":12,"body":{},"unknownTags":[{"path":"","tag":-1,"hex":""}]}`, "unknownTags[0]"},
 	} {
-		_, err := encodeLine(schema.Default(), []byte(c.line))
+		_, err := encodeLine(schema.Default(), []byte(c.line), records.Encoder{})
 		assert.ErrorContains(t, err, c.want, c.line)
 	}
 }

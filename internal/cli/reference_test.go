@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/kdissect/kdissect/dissect/records"
 	"github.com/kdissect/kdissect/dissect/schema"
 	"github.com/kdissect/kdissect/internal/corpus"
 )
@@ -33,7 +34,7 @@ func TestReferenceTrees(t *testing.T) {
 		t.Run(c.side, func(t *testing.T) {
 			want, err := os.ReadFile(corpus.Path(t, "reference", "ConsumerGroupDescribe.v1."+c.side+".tree.txt"))
 			require.NoError(t, err)
-			frame, err := encodeLine(schema.Default(), []byte(strings.ReplaceAll(c.line, "\n", "")))
+			frame, err := encodeLine(schema.Default(), []byte(strings.ReplaceAll(c.line, "\n", "")), records.Encoder{})
 			require.NoError(t, err)
 			require.Len(t, frame, c.size)
 			var stdout, stderr bytes.Buffer
