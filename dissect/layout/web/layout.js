@@ -192,7 +192,7 @@
   });
 
   // A link may name the node to show.
-  const named = location.hash && document.getElementById(location.hash.slice(1));
+  const named = document.getElementById(location.hash.slice(1));
   if (named?.matches('.node')) {
     pick(named);
     rove(sideOf(named).nodes, named);
