@@ -197,4 +197,5 @@ func (c *conn) close(why reassembly.End, packet, time int64) {
 	}
 	c.phase = ignored
 	c.session = nil
+	c.nameTLS()
 }

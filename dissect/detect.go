@@ -61,6 +61,10 @@ func (c *conn) direction() (client reassembly.Dir, sure, known bool) {
 	switch {
 	case t.SawSYN || t.SawSYNACK:
 		return reassembly.Forward, true, b
+	case t.TLS != nil && t.TLS.Hello && t.TLS.Client == reassembly.Backward:
+		return reassembly.Backward, true, a
+	case t.TLS != nil && t.TLS.Hello:
+		return reassembly.Forward, true, b
 	case b && !a:
 		return reassembly.Forward, true, true
 	case a && !b:

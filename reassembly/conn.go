@@ -12,8 +12,12 @@ type Conn struct {
 	LastTime    int64
 	Dirs        [2]DirStats // by Dir
 
-	// User is for the Handler's own state.
-	User any
+	// User is for the Handler's own state, and Layer for that of a Handler in front of it.
+	User  any
+	Layer any
+	// TLS is set by a Handler in front, before the first bytes of an encrypted connection; it may
+	// change until Close.
+	TLS *TLS
 }
 
 // DirStats counts one direction.

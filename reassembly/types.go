@@ -75,9 +75,10 @@ type Reason uint8
 
 // Reasons.
 const (
-	NotCaptured Reason = iota // the capture does not hold the segment
-	SnapLength                // the segment was cut by the snapshot length
-	BufferLimit               // held too long or too much: given up by our own limits
+	NotCaptured  Reason = iota // the capture does not hold the segment
+	SnapLength                 // the segment was cut by the snapshot length
+	BufferLimit                // held too long or too much: given up by our own limits
+	NotDecrypted               // captured, but of an encrypted connection and not readable
 )
 
 // String returns the words for people.
@@ -89,6 +90,8 @@ func (r Reason) String() string {
 		return "cut by the snapshot length"
 	case BufferLimit:
 		return "buffer limit"
+	case NotDecrypted:
+		return "not decrypted"
 	}
 	return "unknown"
 }

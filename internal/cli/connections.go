@@ -90,6 +90,7 @@ type connection struct {
 	Software        string      `json:"softwareName,omitempty"`
 	SoftwareVersion string      `json:"softwareVersion,omitempty"`
 	Principal       string      `json:"principal,omitempty"`
+	TLS             *encryption `json:"tls,omitempty"`
 	Exchanges       int64       `json:"exchanges"`
 	FirstPacket     int64       `json:"firstPacket"`
 	LastPacket      int64       `json:"lastPacket"`
@@ -101,6 +102,41 @@ type connection struct {
 	Gaps            []stretch   `json:"gaps"`  // not captured
 	Skips           []stretch   `json:"skips"` // captured, and part of no frame
 	Issues          []connIssue `json:"issues"`
+}
+
+// encryption is what is known of the TLS of a connection.
+type encryption struct {
+	Version      string   `json:"version,omitempty"`
+	Suite        string   `json:"suite,omitempty"`
+	ServerName   string   `json:"serverName,omitempty"`
+	Protocols    []string `json:"alpn,omitempty"`
+	ClientRandom string   `json:"clientRandom,omitempty"` // what a key log names the connection by
+	Resumed      bool     `json:"resumed,omitempty"`
+	Renegotiated bool     `json:"renegotiated,omitempty"`
+	Decrypted    bool     `json:"decrypted"`
+	FromClient   int64    `json:"plaintextFromClient"` // bytes of application data
+	FromServer   int64    `json:"plaintextFromServer"`
+	Failure      string   `json:"failure,omitempty"` // why not all was decrypted
+
+	line string // for people
+}
+
+func newEncryption(c *dissect.Connection) *encryption {
+	s := c.TCP.TLS
+	if s == nil {
+		return nil
+	}
+	client := c.Broker.Other()
+	e := &encryption{
+		Version: s.Version, Suite: s.Suite, ServerName: s.ServerName, Protocols: s.Protocols,
+		Resumed: s.Resumed, Renegotiated: s.Renegotiated, Decrypted: s.Decrypted,
+		FromClient: s.Plain[client], FromServer: s.Plain[c.Broker], Failure: s.Failure,
+		line: describeTLS(c.TCP, client),
+	}
+	if s.Hello {
+		e.ClientRandom = hex.EncodeToString(s.ClientRandom[:])
+	}
+	return e
 }
 
 // direction counts what one side sent.
@@ -145,6 +181,7 @@ func newConnection(c *dissect.Connection, why reassembly.End, sums *digests) con
 		Software:        c.Software,
 		SoftwareVersion: c.SoftwareVersion,
 		Principal:       c.Principal,
+		TLS:             newEncryption(c),
 		Exchanges:       c.Exchanges,
 		FirstPacket:     c.TCP.FirstPacket,
 		LastPacket:      c.TCP.LastPacket,
@@ -273,6 +310,9 @@ func connectionTable(w *stdout, cs []connection) {
 		fmt.Fprintln(w, lines[1+i])
 		if c.FromClient.SHA256 != "" {
 			fmt.Fprintf(w, "   client sent %s\n   server sent %s\n", c.FromClient.SHA256, c.FromServer.SHA256)
+		}
+		if c.TLS != nil {
+			fmt.Fprintf(w, "   %s\n", c.TLS.line)
 		}
 		writeStretches(w, "gap", c.Gaps, c.FromClient.Gaps+c.FromServer.Gaps)
 		writeStretches(w, "skipped", c.Skips, 0)

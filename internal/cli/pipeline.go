@@ -35,6 +35,8 @@ type pipeline struct {
 	tick func(*reassembly.Assembler)
 	// adjust changes what the flags ask of the dissector; nil: nothing.
 	adjust func(*dissect.Options)
+	// tellTLS has a line written about each connection that could not be decrypted.
+	tellTLS bool
 
 	first    int64 // time of the first packet; holds once there was one
 	warnings int64 // about the capture files
@@ -43,8 +45,13 @@ type pipeline struct {
 // run reads the files to the end, or until it is interrupted or stopped. What is complete by then
 // has been given to the handler, also where run returns an error.
 func (p *pipeline) run() error {
+	decrypt, err := newDecryption(p.env, &p.source.keyLog, grows(p.files))
+	if err != nil {
+		return err
+	}
 	r, err := capture.Open(p.env.ctx, p.files, capture.Options{
-		Stdin: p.env.stdin,
+		Stdin:   p.env.stdin,
+		Secrets: decrypt.secrets,
 		Warn: func(w capture.Warning) {
 			p.warnings++
 			p.env.warn("%s", w)
@@ -58,7 +65,7 @@ func (p *pipeline) run() error {
 		p.env.stdout.follow()
 	}
 	bar := newProgress(p.env)
-	err = p.dissect(r, func() { bar.update(r.Progress()) })
+	err = p.dissect(r, decrypt, func() { bar.update(r.Progress()) })
 	bar.done()
 	p.unread(r.Stats())
 	if errors.Is(err, context.Canceled) {
@@ -68,21 +75,22 @@ func (p *pipeline) run() error {
 }
 
 // dissect moves the segments through the stages, and calls progress now and then.
-func (p *pipeline) dissect(from segments, progress func()) error {
+func (p *pipeline) dissect(from segments, decrypt *decryption, progress func()) error {
 	options := p.source.options(p.handler)
 	if p.adjust != nil {
 		p.adjust(&options)
 	}
 	dissector := dissect.New(options)
-	var chunks reassembly.Handler = dissector
+	chunks := decrypt.layer(dissector, grows(p.files), p.tellTLS)
 	if p.tap != nil {
-		chunks = p.tap(dissector)
+		chunks = p.tap(chunks)
 	}
 	assembler := reassembly.New(reassembly.Limits{}, chunks)
 	err := p.assemble(from, assembler, progress)
 	if !p.stopped() {
 		assembler.Flush()
 	}
+	decrypt.end()
 	return err
 }
 

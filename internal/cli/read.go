@@ -106,7 +106,7 @@ func (f *readFlags) run(e *env, files []string) error {
 	if err != nil {
 		return err
 	}
-	p := &pipeline{env: e, source: &f.source, files: files, handler: r, stopped: r.done}
+	p := &pipeline{env: e, source: &f.source, files: files, handler: r, stopped: r.done, tellTLS: true}
 	r.first = func() int64 { return p.first }
 	return f.finish(e, r, p, p.run())
 }

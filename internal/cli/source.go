@@ -16,6 +16,7 @@ type sourceFlags struct {
 	brokers  []string
 	maxFrame size
 	workers  int
+	keyLog   keyLogFlags
 }
 
 // define adds the flags to fs.
@@ -24,6 +25,7 @@ func (f *sourceFlags) define(fs *pflag.FlagSet) {
 	fs.UintSliceVar(&f.ports, "port", nil, "look for Kafka on this broker `port` only")
 	fs.StringSliceVar(&f.brokers, "broker", nil, "look for Kafka at this broker only (`ADDRESS:PORT`)")
 	fs.Var(&f.maxFrame, "max-frame", "largest frame to keep whole (`size`)")
+	f.keyLog.define(fs)
 	fs.IntVar(&f.workers, "workers", 1, "goroutines that dissect (`number`); the output is the same for any")
 }
 

@@ -163,6 +163,9 @@ func (j *JSON) appendCapture(b []byte, x *dissect.Exchange) []byte {
 	if x.Overtook {
 		b = append(b, `,"overtook":true`...)
 	}
+	if x.Conn.TCP.TLS != nil { // offsets and sizes are of the plaintext
+		b = append(b, `,"decrypted":true`...)
+	}
 	b = j.appendCaptured(b, `,"request`, x.Request)
 	b = j.appendCaptured(b, `,"response`, x.Response)
 	return append(b, '}')

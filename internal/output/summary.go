@@ -70,6 +70,10 @@ func (s *Summary) appendHeading(b []byte, x *dissect.Exchange) []byte {
 	b = s.appendState(b, x, s.facts)
 	d := details{b: b, f: s.facts, x: x}
 	d.halves()
+	if t := x.Conn.TCP.TLS; t != nil {
+		d.b = append(d.b, "  decrypted from "...)
+		d.b = append(d.b, t.Version...)
+	}
 	b = s.color(d.b, plainColor)
 	return append(b, '\n')
 }

@@ -57,6 +57,7 @@ var onlyIn = map[string][]string{
 	"github.com/spf13/pflag":          {"internal/cli"},
 	"github.com/expr-lang/expr":       {"internal/cli"},
 	"github.com/schollz/progressbar":  {"internal/cli"},
+	"golang.org/x/crypto":             {"internal/tls"},
 	"golang.org/x/term":               {"internal/cli"},
 	"github.com/stretchr/testify":     {}, // tests only
 	"github.com/rogpeppe/go-internal": {}, // tests only

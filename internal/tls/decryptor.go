@@ -1,0 +1,206 @@
+package tls
+
+import (
+	"crypto/sha256"
+
+	"github.com/kdissect/kdissect/reassembly"
+)
+
+// Options configure a Decryptor.
+type Options struct {
+	Keys   *Keys // nil holds none
+	Limits Limits
+	// Missing is called when a secret was looked for in vain, before one more look: to read what
+	// a growing key log has more. Nil does nothing.
+	Missing func()
+	// Report is called at the end of each TLS connection with its TLS set; nil does nothing.
+	Report func(*reassembly.Conn)
+}
+
+// Decryptor hands connections on to the next Handler, decrypted where they speak TLS. It serves
+// one goroutine.
+type Decryptor struct {
+	next     reassembly.Handler
+	keys     *Keys
+	missing  func()
+	report   func(*reassembly.Conn)
+	limits   Limits
+	held     int // bytes, of all connections
+	sessions sessions
+}
+
+var _ reassembly.Handler = (*Decryptor)(nil)
+
+// New returns a Decryptor in front of next.
+func New(next reassembly.Handler, opt Options) *Decryptor {
+	d := &Decryptor{next: next, keys: opt.Keys, missing: opt.Missing, report: opt.Report, limits: opt.Limits.withDefaults()}
+	if d.keys == nil {
+		d.keys = NewKeys(1)
+	}
+	d.sessions.limit = d.limits.Sessions
+	return d
+}
+
+// layer is what the Decryptor keeps of a connection: nothing but queued until there are bytes to
+// tell what it speaks.
+type layer struct {
+	passes  bool // it is not TLS
+	session *session
+	queued  []event
+	first   [2][]byte
+}
+
+// eventKind is what happens to a direction.
+type eventKind uint8
+
+const (
+	chunkEvent eventKind = iota
+	gapEvent
+	finishEvent
+)
+
+// event is a call of reassembly.Handler.
+type event struct {
+	kind         eventKind
+	dir          reassembly.Dir
+	reason       reassembly.Reason
+	off, n       int64 // of a gap; n is the length of a chunk, too
+	b            []byte
+	packet, time int64
+}
+
+// maxQueued bounds the events of a connection before its first bytes.
+const maxQueued = 64
+
+// Open implements reassembly.Handler.
+func (d *Decryptor) Open(t *reassembly.Conn) {
+	t.Layer = &layer{}
+	d.next.Open(t)
+}
+
+// Chunk implements reassembly.Handler.
+func (d *Decryptor) Chunk(t *reassembly.Conn, dir reassembly.Dir, ch reassembly.Chunk) {
+	l := t.Layer.(*layer)
+	if l.passes {
+		d.next.Chunk(t, dir, ch)
+		return
+	}
+	d.take(t, l, event{kind: chunkEvent, dir: dir, off: ch.Off, n: int64(len(ch.Bytes)), b: ch.Bytes, packet: ch.Packet, time: ch.Time})
+}
+
+// Gap implements reassembly.Handler.
+func (d *Decryptor) Gap(t *reassembly.Conn, dir reassembly.Dir, g reassembly.Gap) {
+	l := t.Layer.(*layer)
+	if l.passes {
+		d.next.Gap(t, dir, g)
+		return
+	}
+	d.take(t, l, event{kind: gapEvent, dir: dir, reason: g.Reason, off: g.Off, n: g.Len, packet: g.Packet, time: g.Time})
+}
+
+// Note implements reassembly.Handler.
+func (d *Decryptor) Note(t *reassembly.Conn, dir reassembly.Dir, n reassembly.Note) {
+	d.next.Note(t, dir, n)
+}
+
+// Finish implements reassembly.Handler.
+func (d *Decryptor) Finish(t *reassembly.Conn, dir reassembly.Dir, packet, time int64) {
+	l := t.Layer.(*layer)
+	if l.passes {
+		d.next.Finish(t, dir, packet, time)
+		return
+	}
+	d.take(t, l, event{kind: finishEvent, dir: dir, packet: packet, time: time})
+}
+
+// Close implements reassembly.Handler.
+func (d *Decryptor) Close(t *reassembly.Conn, why reassembly.End, packet, time int64) {
+	l := t.Layer.(*layer)
+	switch {
+	case l.session != nil:
+		l.session.close(packet, time)
+		if d.report != nil {
+			d.report(t)
+		}
+	case !l.passes:
+		d.pass(t, l)
+	}
+	t.Layer = nil
+	d.next.Close(t, why, packet, time)
+}
+
+// take takes an event of a connection that is TLS or may be.
+func (d *Decryptor) take(t *reassembly.Conn, l *layer, e event) {
+	if l.session != nil {
+		l.session.take(e)
+		return
+	}
+	verdict := undecided
+	if e.kind == chunkEvent {
+		first := append(l.first[e.dir], e.b[:min(len(e.b), headerSize-len(l.first[e.dir]))]...)
+		l.first[e.dir] = first
+		verdict = looksLikeTLS(first)
+		e.b = append([]byte(nil), e.b...)
+	}
+	l.queued = append(l.queued, e)
+	switch {
+	case verdict == yes:
+		l.session = newSession(d, t)
+		t.TLS = &l.session.info
+		queued := l.queued
+		l.queued, l.first = nil, [2][]byte{}
+		for _, e := range queued {
+			l.session.take(e)
+		}
+	case verdict == no || len(l.queued) > maxQueued:
+		d.pass(t, l)
+	}
+}
+
+// pass hands on what was queued, and all that follows as it comes.
+func (d *Decryptor) pass(t *reassembly.Conn, l *layer) {
+	queued := l.queued
+	*l = layer{passes: true}
+	for _, e := range queued {
+		switch e.kind {
+		case chunkEvent:
+			d.next.Chunk(t, e.dir, reassembly.Chunk{Off: e.off, Bytes: e.b, Packet: e.packet, Time: e.time})
+		case gapEvent:
+			d.next.Gap(t, e.dir, reassembly.Gap{Off: e.off, Len: e.n, Reason: e.reason, Packet: e.packet, Time: e.time})
+		case finishEvent:
+			d.next.Finish(t, e.dir, e.packet, e.time)
+		}
+	}
+}
+
+// sessions remembers the master secrets of TLS 1.2 sessions by what resumes them.
+type sessions struct {
+	limit  int
+	master map[[32]byte][]byte
+	oldest [][32]byte // in the order of their coming, from next on in a ring
+	next   int
+}
+
+// sessionKey hashes what resumes a session, so that its length is bounded; kind keeps session ids
+// and tickets apart.
+func sessionKey(kind byte, b []byte) [32]byte {
+	return sha256.Sum256(append([]byte{kind}, b...))
+}
+
+func (s *sessions) put(key [32]byte, master []byte) {
+	if s.master == nil {
+		s.master = make(map[[32]byte][]byte)
+	}
+	if _, had := s.master[key]; !had {
+		if len(s.oldest) < s.limit {
+			s.oldest = append(s.oldest, key)
+		} else {
+			delete(s.master, s.oldest[s.next])
+			s.oldest[s.next] = key
+			s.next = (s.next + 1) % s.limit
+		}
+	}
+	s.master[key] = master
+}
+
+func (s *sessions) get(key [32]byte) []byte { return s.master[key] }
