@@ -5,12 +5,16 @@ import (
 	"strings"
 )
 
-// expression writes f in libpcap's language (pcap-filter(7)).
+// expression writes f in libpcap's language (pcap-filter(7)), for interfaces of that link type.
 //
 // "vlan" moves the offsets of all that stands behind it, so that the tests stand there once more
-// for each tag. A first fragment has the ports; the others have none, and pass by their protocol.
-func (f LiveFilter) expression() string {
+// for each tag; cooked captures do not know it, but have the outermost tag taken off by the kernel
+// before. A first fragment has the ports; the others have none, and pass by their protocol.
+func (f LiveFilter) expression(link LinkType) string {
 	tests := f.tests()
+	if link != LinkEthernet {
+		return tests
+	}
 	return fmt.Sprintf("(%s) or (vlan and ((%s) or (vlan and (%s))))", tests, tests, tests)
 }
 

@@ -33,6 +33,11 @@ type LiveOptions struct {
 	Queue       int    // bytes of packets that wait for being decoded; 32 MiB
 	Promiscuous bool
 
+	// Immediate has the kernel hand over packets as they come, where it else does so every 10 ms or
+	// when much has come. It costs more, and with libpcap each packet then takes SnapLen bytes of the
+	// buffer, which so holds 128 packets only.
+	Immediate bool
+
 	// Clock gives nanoseconds: since 1970, and by a clock that nobody sets.
 	Clock func() (wall, steady int64)
 }
@@ -78,6 +83,8 @@ func (s LiveStats) Lost() int64 { return s.Kernel + s.Queue }
 
 const (
 	tickEvery = 100 * time.Millisecond
+	// handOver is how long the kernel may keep packets to hand over many at once.
+	handOver = 10 * time.Millisecond
 	// pollFor bounds how long a device waits for packets, and with it how long Stop takes.
 	pollFor = 50 * time.Millisecond
 	// stepAt is how far the wall clock must move against the steady one to have been set.

@@ -31,7 +31,7 @@ func openDevice(i int, opts *LiveOptions) (device, error) {
 	}
 	expression := opts.Expression
 	if expression == "" {
-		expression = opts.Filter.expression()
+		expression = opts.Filter.expression(LinkType(h.LinkType()))
 	}
 	if err := h.SetBPFFilter(expression); err != nil {
 		h.Close()
@@ -50,8 +50,8 @@ func activate(name string, opts *LiveOptions) (*libpcap.Handle, error) {
 	for _, err := range []error{
 		inactive.SetSnapLen(opts.SnapLen),
 		inactive.SetPromisc(promiscuous),
-		inactive.SetTimeout(pollFor),
-		inactive.SetImmediateMode(true),
+		inactive.SetTimeout(handOver),
+		inactive.SetImmediateMode(opts.Immediate),
 		inactive.SetBufferSize(opts.Buffer),
 	} {
 		if err != nil {
@@ -71,7 +71,7 @@ func activate(name string, opts *LiveOptions) (*libpcap.Handle, error) {
 
 func (d *pcapDevice) about() LiveInterface { return d.info }
 
-func (d *pcapDevice) lag() int64 { return 0 }
+func (d *pcapDevice) lag() int64 { return 2 * int64(handOver) }
 
 // readAtOnce is how many packets read gives at most.
 const readAtOnce = 256

@@ -16,9 +16,7 @@ import (
 )
 
 const (
-	// retireAfter is how long the kernel fills a block of the ring before it hands it over.
-	retireAfter = 10 * time.Millisecond
-	// ringBlock is the least size of such a block; the largest packet must fit.
+	// ringBlock is the least size of a block of the ring; the largest packet must fit.
 	ringBlock = 512 << 10
 
 	cookedHeader = 20
@@ -130,12 +128,16 @@ func (r *ring) open(opts *LiveOptions, loopback bool) error {
 		r.size *= 2
 	}
 	r.blocks = max(opts.Buffer/r.size, 2)
+	retire := handOver
+	if opts.Immediate {
+		retire = time.Millisecond // the least there is
+	}
 	req := unix.TpacketReq3{
 		Block_size:     uint32(r.size),
 		Block_nr:       uint32(r.blocks),
 		Frame_size:     2048, // unused by version 3, but checked
 		Frame_nr:       uint32(r.size / 2048 * r.blocks),
-		Retire_blk_tov: uint32(retireAfter.Milliseconds()),
+		Retire_blk_tov: uint32(retire.Milliseconds()),
 	}
 	if err := unix.SetsockoptTpacketReq3(fd, unix.SOL_PACKET, unix.PACKET_RX_RING, &req); err != nil {
 		return fmt.Errorf("buffer of %d bytes: %w", r.size*r.blocks, err)
@@ -171,8 +173,8 @@ func attach(fd int, code []bpf.RawInstruction) error {
 
 func (r *ring) about() LiveInterface { return LiveInterface{r.name, r.link, r.snap} }
 
-// lag is twice the time that a block may be filled, as the kernel looks at it now and then.
-func (r *ring) lag() int64 { return 2 * int64(retireAfter) }
+// lag is twice the time that the kernel may fill a block: it looks at it now and then.
+func (r *ring) lag() int64 { return 2 * int64(handOver) }
 
 func (r *ring) read(take func(*arrival) error) (quiet bool, err error) {
 	if !r.ready() {

@@ -65,6 +65,7 @@ type liveFlags struct {
 
 	interfaces             []string
 	list, promiscuous      bool
+	immediate              bool
 	hosts                  []string
 	filter                 string
 	snapLen, buffer, queue size
@@ -89,6 +90,7 @@ func (f *liveFlags) define(fs *pflag.FlagSet) {
 	fs.DurationVar(&f.report, "report-every", 0, "tell the counters on stderr this often (without: every 10s while packets are lost)")
 	fs.StringVar(&f.user, "user", "", "go on as this user (`name`) once the interfaces are open; default: who called sudo")
 	fs.BoolVar(&f.promiscuous, "promiscuous", false, "take packets that are not for this host, too")
+	fs.BoolVar(&f.immediate, "immediate", false, "take each packet at once, not every 10 ms, which costs more and may lose more")
 	fs.Var(&f.snapLen, "snaplen", "bytes to keep of each packet (`size`)")
 	fs.Var(&f.buffer, "buffer", "the kernel's buffer for each interface (`size`)")
 	fs.Var(&f.queue, "queue", "packets that wait to be decoded (`size`)")
@@ -104,6 +106,7 @@ func (f *liveFlags) options() (capture.LiveOptions, error) {
 		Buffer:      int(f.buffer),
 		Queue:       int(f.queue),
 		Promiscuous: f.promiscuous,
+		Immediate:   f.immediate,
 		Clock:       clock(),
 	}
 	for _, p := range f.source.ports {
@@ -197,15 +200,11 @@ func (f *liveFlags) run(e *env, operands []string) error {
 // watch shows what live captures until it ends.
 func (f *liveFlags) watch(e *env, r *reader, live *capture.Live, keep *capture.Savefile) error {
 	w := &watcher{env: e, flags: f, live: live, segments: capture.NewSegments(live, capture.Limits{}), clock: clock()}
-	p := &pipeline{env: e, source: &f.source, handler: r, stopped: r.done, tick: w.tick, adjust: liveLimits, tellTLS: true}
-	decrypt, err := newDecryption(e, &f.source.keyLog, true)
-	if err != nil {
-		return err
-	}
+	p := &pipeline{env: e, source: &f.source, handler: r, stopped: r.done, tick: w.tick, adjust: liveLimits}
 	r.first = func() int64 { return p.first }
 	e.stdout.follow()
 	live.Start(e.ctx, keep)
-	err = p.dissect(w, decrypt, func() {})
+	err := p.dissect(w, func() {})
 	live.Stop()
 	p.unread(w.segments.Stats())
 	err = f.finish(e, r, p, err)
