@@ -200,11 +200,15 @@ func (f *liveFlags) run(e *env, operands []string) error {
 // watch shows what live captures until it ends.
 func (f *liveFlags) watch(e *env, r *reader, live *capture.Live, keep *capture.Savefile) error {
 	w := &watcher{env: e, flags: f, live: live, segments: capture.NewSegments(live, capture.Limits{}), clock: clock()}
-	p := &pipeline{env: e, source: &f.source, handler: r, stopped: r.done, tick: w.tick, adjust: liveLimits}
+	p := &pipeline{env: e, source: &f.source, handler: r, stopped: r.done, tick: w.tick, adjust: liveLimits, tellTLS: true}
+	decrypt, err := newDecryption(e, &f.source.keyLog, true)
+	if err != nil {
+		return err
+	}
 	r.first = func() int64 { return p.first }
 	e.stdout.follow()
 	live.Start(e.ctx, keep)
-	err := p.dissect(w, func() {})
+	err = p.dissect(w, decrypt, func() {})
 	live.Stop()
 	p.unread(w.segments.Stats())
 	err = f.finish(e, r, p, err)
