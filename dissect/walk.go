@@ -30,6 +30,11 @@ func (f *Frame) Walk(d *walk.Decoder, sink tree.Sink) {
 	d.Frame(f.Bytes, f.Size, f.Header, f.Plan, sink)
 }
 
+// Visit gives the selected fields of f, which is no token. Nil selections are of unknown layouts.
+func (f *Frame) Visit(d *walk.Decoder, header, body *walk.Selection, v walk.Visitor) {
+	d.Visit(f.Bytes, f.Size, header, body, v)
+}
+
 func (f *Frame) walkToken(sink tree.Sink) {
 	whole := tree.Event{Desc: &tokenMessage, Span: tree.Span{Len: 4 + f.Size}, Aux: -1}
 	if sink.Begin(whole) {

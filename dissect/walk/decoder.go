@@ -28,9 +28,10 @@ type Decoder struct {
 	// Context is of the next frame or body to decode, which takes it.
 	Context Context
 
-	r    wire.Reader
-	sink tree.Sink
-	path []step
+	r       wire.Reader
+	sink    tree.Sink
+	visitor visitor // of Visit
+	path    []step
 	// reported is set once the error that sticks in r was told; contained where one was met
 	// and left behind.
 	reported, contained bool
@@ -284,18 +285,7 @@ func (d *Decoder) since(off int) tree.Span {
 
 // text decodes a string.
 func (d *Decoder) text(f *schema.Field, flags tree.Flags, index int32, off int) {
-	var sent int64 // as on the wire
-	n := -1
-	if f.Compact {
-		u := d.r.Uvarint()
-		sent, n = int64(u), int(u)-1
-	} else {
-		s := d.r.Int16()
-		sent, n = int64(s), int(s)
-		if s < -1 {
-			d.r.Fail(wire.Malformed, off, wire.NegativeLength, sent, 0)
-		}
-	}
+	sent, n := d.stringLength(f.Compact, off)
 	if n < 0 {
 		d.null(f, flags, index, sent, off)
 		return
@@ -323,6 +313,20 @@ func (d *Decoder) blob(f *schema.Field, flags tree.Flags, index int32, off int) 
 		return
 	}
 	d.bytes(f.Desc, flags, index, b, sent, off)
+}
+
+// stringLength reads the length of a string: a uvarint of n+1 or an int16. It returns the number
+// as sent and the length, -1 for null.
+func (d *Decoder) stringLength(compact bool, off int) (sent int64, n int) {
+	if compact {
+		u := d.r.Uvarint()
+		return int64(u), int(u) - 1
+	}
+	s := d.r.Int16()
+	if s < -1 {
+		d.r.Fail(wire.Malformed, off, wire.NegativeLength, int64(s), 0)
+	}
+	return int64(s), int(s)
 }
 
 // longLength reads the length of bytes and records or the count of an array: a uvarint of n+1
@@ -504,6 +508,11 @@ func (d *Decoder) rest(captured int, res Result, known bool) {
 	}
 	d.sink.Leaf(tree.Event{Desc: desc, Span: span, Value: tree.Value{Bytes: b}, Flags: tree.FlagStructural})
 	if desc == trailingDesc {
-		d.sink.Issue(tree.Issue{Severity: tree.Info, Code: tree.CodeTrailing, Span: span, Text: "bytes behind the end of the body"})
+		d.sink.Issue(trailing(span))
 	}
+}
+
+// trailing says that bytes follow a body.
+func trailing(span tree.Span) tree.Issue {
+	return tree.Issue{Severity: tree.Info, Code: tree.CodeTrailing, Span: span, Text: "bytes behind the end of the body"}
 }

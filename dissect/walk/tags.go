@@ -76,7 +76,7 @@ func (d *Decoder) tag(s *schema.Struct, last int64, next int) (int64, int) {
 		d.sink.Leaf(tree.Event{Desc: tagDesc, Span: tree.Span{Off: int32(off), Len: int32(sizeOff - off)}, Value: tree.Value{Num: tag}, Flags: tree.FlagStructural})
 		d.sink.Leaf(tree.Event{Desc: tagSizeDesc, Span: tree.Span{Off: int32(sizeOff), Len: int32(start - sizeOff)}, Value: tree.Value{Num: int64(size)}, Flags: tree.FlagStructural})
 		if tag <= last {
-			d.issue(tree.Warning, tree.CodeTagOrder, off, start-off, "tag "+strconv.FormatInt(tag, 10)+" behind tag "+strconv.FormatInt(last, 10))
+			d.issue(tree.Warning, tree.CodeTagOrder, off, start-off, tagOrder(tag, last))
 		}
 	}
 	outer := d.r.Narrow(size)
@@ -90,6 +90,10 @@ func (d *Decoder) tag(s *schema.Struct, last int64, next int) (int64, int) {
 	}
 	d.close(e, off, sink)
 	return max(tag, last), next
+}
+
+func tagOrder(tag, last int64) string {
+	return "tag " + strconv.FormatInt(tag, 10) + " behind tag " + strconv.FormatInt(last, 10)
 }
 
 // unknown gives the bytes of a tagged field that the schema does not know.

@@ -61,7 +61,8 @@ func BenchmarkForms(b *testing.B) {
 		j := NewJSON(nil, Options{})
 		s := NewSummary(nil, Options{})
 		t := NewTree(nil, Options{})
-		j.walk, s.facts.walk, t.walk, t.summary.facts.walk = walker, walker, walker, walker
+		visitor := visiting(walker)
+		j.walk, s.facts.visit, t.walk, t.summary.facts.visit = walker, visitor, walker, visitor
 		for _, form := range []struct {
 			name string
 			add  func([]byte, *dissect.Exchange) []byte
@@ -93,7 +94,7 @@ func TestSteadyState(t *testing.T) {
 		}
 		s := NewSummary(nil, Options{})
 		j := NewJSON(nil, Options{})
-		s.facts.walk, j.walk = walk, walk
+		s.facts.visit, j.walk = visiting(walk), walk
 		var out []byte
 		for name, add := range map[string]func([]byte, *dissect.Exchange) []byte{"summary": s.Append, "json": j.Append} {
 			assert.Zero(t, testing.AllocsPerRun(5, func() {

@@ -6,6 +6,7 @@ import (
 	"github.com/kdissect/kdissect/dissect"
 	"github.com/kdissect/kdissect/dissect/records"
 	"github.com/kdissect/kdissect/dissect/schema"
+	"github.com/kdissect/kdissect/dissect/walk"
 	"github.com/kdissect/kdissect/tree"
 )
 
@@ -103,16 +104,16 @@ func (n *names) has(name string) bool {
 // Facts gathers what selections and summaries ask of an exchange, in one pass over its frames
 // that skips what nobody asks for. It is reused; what it holds aliases the frames.
 type Facts struct {
-	opt     Options
-	walk    func(*dissect.Frame, tree.Sink)
+	opt Options
+	// visit decodes a frame; tests put hand-made fields in its place.
+	visit   func(*dissect.Frame, walk.Visitor)
 	resolve func(*dissect.Exchange, [16]byte) string
 
-	x         *dissect.Exchange
-	answering bool // the response is being read
-	levels    []factLevel
-	dull      map[*tree.Desc]bool // arrays and structs without a role inside
-	seen      map[*schema.Plan]bool
-	budget    int
+	x          *dissect.Exchange
+	answering  bool // the response is being read
+	levels     []factLevel
+	selections map[*schema.Plan]*walk.Selection
+	budget     int
 
 	askedTopics    int // topics of the request
 	moreTopics     int // topics beyond the cap
@@ -166,10 +167,11 @@ type factLevel struct {
 
 // NewFacts returns a collector.
 func NewFacts(opt Options) *Facts {
-	f := &Facts{opt: opt, dull: map[*tree.Desc]bool{}, seen: map[*schema.Plan]bool{}}
+	f := &Facts{opt: opt, selections: map[*schema.Plan]*walk.Selection{}, resolve: topicName}
 	d := f.opt.decoder()
-	f.walk = func(fr *dissect.Frame, s tree.Sink) { fr.Walk(d, s) }
-	f.resolve = topicName
+	f.visit = func(fr *dissect.Frame, v walk.Visitor) {
+		fr.Visit(d, f.selection(fr.Header), f.selection(fr.Plan), v)
+	}
 	return f
 }
 
@@ -188,12 +190,23 @@ func (f *Facts) Collect(x *dissect.Exchange) {
 }
 
 func (f *Facts) half(fr *dissect.Frame) {
-	if p := fr.Plan; p != nil && p.Root != nil && !f.seen[p] {
-		f.seen[p] = true
-		f.survey(p.Root)
-	}
 	f.levels = f.levels[:0]
-	f.walk(fr, f)
+	f.visit(fr, f)
+}
+
+// selection returns the fields of a layout that are facts.
+func (f *Facts) selection(p *schema.Plan) *walk.Selection {
+	if p == nil {
+		return nil
+	}
+	s := f.selections[p]
+	if s == nil {
+		s = walk.Select(p, func(d *tree.Desc) bool {
+			return d.Kind == tree.KindRecords || p.API != nil && isFact(schema.Role(d.Role), p.Direction)
+		})
+		f.selections[p] = s
+	}
+	return s
 }
 
 func (f *Facts) reset() {
@@ -208,36 +221,6 @@ func (f *Facts) reset() {
 	f.resourceType = f.resourceType[:0]
 	f.errors, f.errorNames = f.errors[:0], nil
 	f.issue, f.issues = tree.Issue{}, 0
-}
-
-// survey notes which arrays and structs below s hold no field with a role, so that they can be
-// skipped. It reports whether s holds one.
-func (f *Facts) survey(s *schema.Struct) bool {
-	wanted := false
-	for _, fields := range [][]schema.Field{s.Fields, s.Tags} {
-		for i := range fields {
-			if f.surveyField(&fields[i]) {
-				wanted = true
-			}
-		}
-	}
-	return wanted
-}
-
-func (f *Facts) surveyField(x *schema.Field) bool {
-	wanted := x.Desc.Role != 0 || x.Op == schema.OpRecords
-	switch {
-	case x.Op == schema.OpStruct && x.Struct != nil:
-		wanted = f.survey(x.Struct) || wanted
-	case x.Op == schema.OpArray && x.Elem != nil:
-		wanted = f.surveyField(x.Elem) || wanted
-	default:
-		return wanted
-	}
-	if !wanted {
-		f.dull[x.Desc] = true
-	}
-	return wanted
 }
 
 // API returns the API of the exchange, or nil where it is unknown.

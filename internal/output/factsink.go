@@ -6,31 +6,50 @@ import (
 
 	"github.com/kdissect/kdissect/dissect/records"
 	"github.com/kdissect/kdissect/dissect/schema"
+	"github.com/kdissect/kdissect/dissect/walk"
 	"github.com/kdissect/kdissect/tree"
 )
 
-var _ tree.Sink = (*Facts)(nil)
+var _ walk.Visitor = (*Facts)(nil)
 
-// Begin implements tree.Sink.
-func (f *Facts) Begin(e tree.Event) bool {
-	switch e.Desc.Kind {
-	case tree.KindMessage, tree.KindTags:
+// isFact reports whether Facts looks at fields with a role.
+func isFact(r schema.Role, d schema.Direction) bool {
+	switch r {
+	case schema.RoleErrorCode, schema.RoleHighWatermark:
+		return d == schema.Response
+	case schema.RoleTimestamp, schema.RoleMechanism, schema.RoleSessionEpoch:
+		return d == schema.Request
+	case schema.RoleTopicName, schema.RoleTopicID, schema.RolePartition, schema.RoleOffset,
+		schema.RoleGroupID, schema.RoleMemberID, schema.RoleGroupInstanceID, schema.RoleGenerationID,
+		schema.RoleMemberEpoch, schema.RoleBrokerID, schema.RoleAPIKey, schema.RoleTransactionalID,
+		schema.RoleResourceName, schema.RoleResourceType, schema.RoleCoordinatorKey, schema.RoleHost,
+		schema.RolePort, schema.RoleNodeID, schema.RoleProducerID, schema.RoleClientSoftwareName,
+		schema.RoleClientSoftwareVersion, schema.RolePrincipal, schema.RoleAcks, schema.RoleThrottle,
+		schema.RoleSessionID:
 		return true
-	case tree.KindTag:
-		return !e.Has(tree.FlagUnknownTag)
-	case tree.KindStruct:
-		f.levels = append(f.levels, factLevel{topic: -1})
-		return !f.dull[e.Desc]
-	case tree.KindArray:
-		return !e.Has(tree.FlagNull) && !f.dull[e.Desc]
-	case tree.KindRecords:
-		if l := f.level(); l != nil && !e.Has(tree.FlagNull) {
-			have := e.Value.Bytes
-			l.p.Records = records.Summarize(have, int(e.Value.Num)-len(have))
-			l.p.has |= hasRecords
-		}
 	}
 	return false
+}
+
+// Enter implements walk.Visitor.
+func (f *Facts) Enter() {
+	n := len(f.levels)
+	if n == cap(f.levels) {
+		f.levels = append(f.levels, factLevel{topic: -1})
+		return
+	}
+	// What a level's partition holds is told by its flags, so that it need not be cleared.
+	f.levels = f.levels[:n+1]
+	l := &f.levels[n]
+	l.topic, l.partition, l.resource, l.p.has = -1, false, 0, 0
+}
+
+// Records implements walk.Visitor.
+func (f *Facts) Records(b []byte, size int) {
+	if l := f.level(); l != nil {
+		l.p.Records = records.Summarize(b, size-len(b))
+		l.p.has |= hasRecords
+	}
 }
 
 func (f *Facts) level() *factLevel {
@@ -40,12 +59,12 @@ func (f *Facts) level() *factLevel {
 	return &f.levels[len(f.levels)-1]
 }
 
-// End implements tree.Sink.
-func (f *Facts) End(e tree.Event) {
-	if e.Desc.Kind != tree.KindStruct || len(f.levels) == 0 {
+// Leave implements walk.Visitor.
+func (f *Facts) Leave() {
+	if len(f.levels) == 0 {
 		return
 	}
-	l := f.levels[len(f.levels)-1]
+	l := &f.levels[len(f.levels)-1]
 	f.levels = f.levels[:len(f.levels)-1]
 	topic := l.topic
 	for i := len(f.levels) - 1; topic < 0 && i >= 0; i-- {
@@ -60,28 +79,17 @@ func (f *Facts) End(e tree.Event) {
 	}
 }
 
-// Leaf implements tree.Sink.
-func (f *Facts) Leaf(e tree.Event) {
-	if e.Desc.Role == 0 || e.Flags&(tree.FlagStructural|tree.FlagNull) != 0 {
-		return
-	}
+// Number implements walk.Visitor.
+func (f *Facts) Number(d *tree.Desc, n int64, element bool) {
 	l := f.level()
 	if l == nil {
 		return
 	}
-	n, b := e.Value.Num, e.Value.Bytes
-	switch schema.Role(e.Desc.Role) {
+	switch schema.Role(d.Role) {
 	case schema.RoleErrorCode:
-		f.addError(&e, l)
-	case schema.RoleTopicName:
-		f.topicLeaf(&e, l, b, [16]byte{})
-	case schema.RoleTopicID:
-		var id [16]byte
-		if copy(id[:], b) == 16 && id != ([16]byte{}) {
-			f.topicLeaf(&e, l, nil, id)
-		}
+		f.addError(d, int16(n), l)
 	case schema.RolePartition:
-		if e.Has(tree.FlagElement) {
+		if element {
 			p := Partition{Topic: l.topic, Index: int32(n)}
 			f.addPartition(&p)
 			return
@@ -102,18 +110,37 @@ func (f *Facts) Leaf(e tree.Event) {
 		if !f.answering {
 			l.p.Target = n
 			l.p.has |= hasTarget
-			f.targetNames = e.Desc.Names
+			f.targetNames = d.Names
 		}
 	default:
-		f.single(&e, n, b)
+		f.single(d, n, nil)
+	}
+}
+
+// Bytes implements walk.Visitor.
+func (f *Facts) Bytes(d *tree.Desc, b []byte, element bool) {
+	l := f.level()
+	if l == nil {
+		return
+	}
+	switch schema.Role(d.Role) {
+	case schema.RoleTopicName:
+		f.topicLeaf(l, element, b, [16]byte{})
+	case schema.RoleTopicID:
+		var id [16]byte
+		if copy(id[:], b) == 16 && id != ([16]byte{}) {
+			f.topicLeaf(l, element, nil, id)
+		}
+	default:
+		f.single(d, 0, b)
 	}
 }
 
 // single notes a fact that is not a topic's or a partition's. Numbers of members and producers
 // that a list describes are not of whom the exchange is about.
-func (f *Facts) single(e *tree.Event, n int64, b []byte) {
+func (f *Facts) single(d *tree.Desc, n int64, b []byte) {
 	outer := len(f.levels) == 1
-	switch schema.Role(e.Desc.Role) {
+	switch schema.Role(d.Role) {
 	case schema.RoleGroupID:
 		f.groups.add(b)
 	case schema.RoleMemberID:
@@ -147,7 +174,7 @@ func (f *Facts) single(e *tree.Event, n int64, b []byte) {
 		}
 	case schema.RoleResourceType:
 		f.levels[len(f.levels)-1].resource = n
-		f.resourceTypes = e.Desc.Names
+		f.resourceTypes = d.Names
 	case schema.RoleCoordinatorKey:
 		f.coordinators.add(b)
 	case schema.RoleHost:
@@ -204,8 +231,7 @@ func (f *Facts) first(bit uint16, to *int64, n int64) {
 	}
 }
 
-func (f *Facts) addError(e *tree.Event, l *factLevel) {
-	code := int16(e.Value.Num)
+func (f *Facts) addError(d *tree.Desc, code int16, l *factLevel) {
 	if !f.answering || code == 0 {
 		return
 	}
@@ -214,7 +240,7 @@ func (f *Facts) addError(e *tree.Event, l *factLevel) {
 		l.p.has |= hasError
 	}
 	if f.errorNames == nil {
-		f.errorNames = e.Desc.Names
+		f.errorNames = d.Names
 	}
 	for i := range f.errors {
 		if f.errors[i].Code == code {
@@ -229,8 +255,8 @@ func (f *Facts) addError(e *tree.Event, l *factLevel) {
 
 // topicLeaf notes the name or the id of a topic: of the struct it stands in, or an element of a
 // list of topics.
-func (f *Facts) topicLeaf(e *tree.Event, l *factLevel, name []byte, id [16]byte) {
-	if !e.Has(tree.FlagElement) && l.topic >= 0 { // the other of the two
+func (f *Facts) topicLeaf(l *factLevel, element bool, name []byte, id [16]byte) {
+	if !element && l.topic >= 0 { // the other of the two
 		t := &f.topic[l.topic]
 		if name != nil {
 			t.Name = name
@@ -243,7 +269,7 @@ func (f *Facts) topicLeaf(e *tree.Event, l *factLevel, name []byte, id [16]byte)
 		return
 	}
 	at := f.findTopic(name, id)
-	if !e.Has(tree.FlagElement) {
+	if !element {
 		l.topic = at
 	}
 }
@@ -357,13 +383,10 @@ func (f *Facts) answer(t *Topic, p *Partition) bool {
 	return false
 }
 
-// Issue implements tree.Sink.
+// Issue implements walk.Visitor.
 func (f *Facts) Issue(i tree.Issue) {
 	if f.issues == 0 || i.Severity > f.issue.Severity {
 		f.issue = i
 	}
 	f.issues++
 }
-
-// Source implements tree.Sink.
-func (f *Facts) Source(int32, []byte, tree.Span, string) {}

@@ -95,7 +95,7 @@ func FuzzSummary(f *testing.F) {
 		x := testExchange()
 		s := NewSummary(nil, Options{Wide: wide})
 		events := script{in: in}
-		s.facts.walk = func(_ *dissect.Frame, sink tree.Sink) { events.give(sink) }
+		s.facts.visit = visiting(func(_ *dissect.Frame, sink tree.Sink) { events.give(sink) })
 		s.facts.resolve = func(*dissect.Exchange, [16]byte) string { return "" }
 		line := s.Append(nil, x)
 		for i, c := range line {

@@ -51,7 +51,7 @@ func exchangeOf(key int16, name string, request, response []node) (*dissect.Exch
 // newTestSummary returns a summary that takes events from m and knows the name of topic id 1.
 func newTestSummary(opt Options, m frames) *Summary {
 	s := NewSummary(nil, opt)
-	s.facts.walk = m.walk
+	s.facts.visit = visiting(m.walk)
 	s.facts.resolve = func(_ *dissect.Exchange, id [16]byte) string {
 		if id == [16]byte{1} {
 			return "orders"
@@ -160,12 +160,12 @@ func TestStates(t *testing.T) {
 func TestIssueInSummary(t *testing.T) {
 	x, m := exchangeOf(3, "Metadata", nil, nil)
 	s := newTestSummary(Options{}, m)
-	s.facts.walk = func(f *dissect.Frame, sink tree.Sink) {
+	s.facts.visit = visiting(func(f *dissect.Frame, sink tree.Sink) {
 		m.walk(f, sink)
 		sink.Issue(tree.Issue{Severity: tree.Info, Code: tree.CodeTrailing})
 		sink.Issue(tree.Issue{Severity: tree.Error, Code: tree.CodeMalformed, Text: "count 9 of 2"})
 		sink.Issue(tree.Issue{Severity: tree.Error, Code: tree.CodeTruncated})
-	}
+	})
 	assert.Contains(t, string(s.Append(nil, x)), "  malformed  no topics  ! malformed: count 9 of 2\n")
 	assert.True(t, s.facts.Failed())
 }
@@ -207,23 +207,6 @@ func TestFacts(t *testing.T) {
 	x.State = dissect.NoResponse
 	f.Collect(x)
 	assert.False(t, f.Failed())
-}
-
-// TestDullArraysAreSkipped shows that what holds no role is not walked.
-func TestDullArraysAreSkipped(t *testing.T) {
-	elem := desc("replica", tree.KindInt32)
-	dull, lively := desc("replicas", tree.KindArray), desc("partitions", tree.KindArray)
-	index := desc("partition", tree.KindInt32)
-	index.Role = uint8(schema.RolePartition)
-	x, m := exchangeOf(20, "Api", nil, nil)
-	x.Request.Plan.Root = &schema.Struct{Fields: []schema.Field{
-		{Desc: dull, Op: schema.OpArray, Elem: &schema.Field{Desc: elem, Op: schema.OpInt32}},
-		{Desc: lively, Op: schema.OpArray, Elem: &schema.Field{Desc: index, Op: schema.OpInt32}},
-	}}
-	f := newTestSummary(Options{}, m).facts
-	f.Collect(x)
-	assert.False(t, f.Begin(tree.Event{Desc: dull}))
-	assert.True(t, f.Begin(tree.Event{Desc: lively}))
 }
 
 func TestSizes(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 
 func newTestTree(opt Options, m frames) *Tree {
 	w := NewTree(nil, opt)
-	w.walk, w.summary.facts.walk = m.walk, m.walk
+	w.walk, w.summary.facts.visit = m.walk, visiting(m.walk)
 	return w
 }
 

@@ -1,0 +1,340 @@
+package walk
+
+import (
+	"unicode/utf8"
+
+	"github.com/kdissect/kdissect/dissect/schema"
+	"github.com/kdissect/kdissect/tree"
+)
+
+// Visitor receives the fields that were selected of one frame, in the order of the bytes; null
+// ones are left out. Bytes alias the frame.
+type Visitor interface {
+	// Enter begins a struct that holds something selected; the body is the first.
+	Enter()
+	// Leave ends it, also where an error ended decoding inside.
+	Leave()
+	// Number gives a field that holds an integer; element is set for one of an array.
+	Number(d *tree.Desc, v int64, element bool)
+	// Bytes gives a string, bytes or a uuid.
+	Bytes(d *tree.Desc, b []byte, element bool)
+	// Records gives the captured bytes of a record set of size bytes.
+	Records(b []byte, size int)
+	// Issue reports trouble, as it would a tree.Sink.
+	Issue(tree.Issue)
+}
+
+// Visit decodes a frame for v like Frame, but gives selected fields only. header and body may be
+// nil where the layout is unknown. Below structs and arrays that hold nothing selected it only
+// checks that the layout fits.
+func (d *Decoder) Visit(b []byte, size int32, header, body *Selection, v Visitor) Result {
+	end := 4 + max(int(size), 0)
+	captured := min(len(b), end)
+	b = b[:captured]
+	d.r.Reset(b, 0, end)
+	d.sink, d.path = nil, d.path[:0]
+	d.reported, d.contained = false, false
+	d.visitor.v = v
+	d.r.Int32()
+	if header != nil && !d.r.Failed() {
+		d.visitFields(&header.root)
+	}
+	if body != nil && !d.r.Failed() {
+		v.Enter()
+		d.visitFields(&body.root)
+		d.tellVisitor()
+		v.Leave()
+	}
+	d.tellVisitor()
+	res := d.result()
+	if res.End < captured && !res.Failed && body != nil {
+		v.Issue(trailing(tree.Span{Off: int32(res.End), Len: int32(captured - res.End)}))
+	}
+	d.visitor.v = nil
+	return res
+}
+
+// visitor makes a Visitor a sink, for issues alone.
+type visitor struct {
+	tree.Discard
+	v Visitor
+}
+
+// Issue implements tree.Sink.
+func (s *visitor) Issue(i tree.Issue) { s.v.Issue(i) }
+
+// tellVisitor reports the error that sticks, once.
+func (d *Decoder) tellVisitor() {
+	if d.r.Failed() && !d.reported {
+		d.sink = &d.visitor
+		d.report()
+		d.sink = nil
+	}
+}
+
+func (d *Decoder) visitFields(p *picks) {
+	for i := range p.list {
+		if d.r.Failed() {
+			return
+		}
+		if k := &p.list[i]; k.field != nil {
+			d.visitField(k, false, -1)
+		} else if k.size <= d.r.Captured() {
+			d.r.Skip(k.size)
+		} else {
+			for j := range k.run { // finds where it ends
+				d.visitField(&pick{field: &k.run[j]}, false, -1)
+			}
+		}
+	}
+	if p.layout.Flexible && !d.r.Failed() {
+		d.visitTags(p)
+	}
+}
+
+// visitField decodes one field, or one element of an array.
+func (d *Decoder) visitField(k *pick, tagged bool, index int32) {
+	d.path = append(d.path, step{k.field.Desc, index})
+	d.visitValue(k, tagged)
+	d.tellVisitor()
+	d.path = d.path[:len(d.path)-1]
+}
+
+func (d *Decoder) visitValue(k *pick, tagged bool) {
+	f, off := k.field, d.r.Off()
+	switch f.Op {
+	case schema.OpStruct:
+		if k.want {
+			d.visitNested(k, tagged, off)
+			return
+		}
+	case schema.OpArray:
+		if k.want {
+			d.visitArray(k, off)
+			return
+		}
+	case schema.OpRecords:
+		d.visitRecords(k, off)
+		return
+	case schema.OpString:
+		d.visitString(k, off)
+		return
+	default:
+		d.visitLeaf(k, off)
+		return
+	}
+	var flags tree.Flags
+	if tagged {
+		flags = tree.FlagTagged
+	}
+	d.value(f, flags, -1)
+}
+
+// visitLeaf decodes a number, a uuid or bytes.
+func (d *Decoder) visitLeaf(k *pick, off int) {
+	f := k.field
+	var n int64
+	var b []byte
+	switch f.Op {
+	case schema.OpBool:
+		n = b2i(d.r.Int8() != 0)
+	case schema.OpInt8:
+		n = int64(d.r.Int8())
+	case schema.OpInt16:
+		n = int64(d.r.Int16())
+	case schema.OpUint16:
+		n = int64(uint16(d.r.Int16()))
+	case schema.OpInt32:
+		n = int64(d.r.Int32())
+	case schema.OpUint32:
+		n = int64(uint32(d.r.Int32()))
+	case schema.OpInt64, schema.OpFloat64:
+		n = d.r.Int64()
+	case schema.OpUUID:
+		b = d.r.Bytes(16)
+	case schema.OpBytes:
+		_, size := d.longLength(f.Compact, off)
+		if size < 0 {
+			d.visitNull(f, off)
+			return
+		}
+		b = d.r.Bytes(size)
+	}
+	switch {
+	case d.r.Failed():
+		d.r.Rewind(off)
+	case !k.want:
+	case b != nil:
+		d.visitor.v.Bytes(f.Desc, b, k.element)
+	default:
+		d.visitor.v.Number(f.Desc, n, k.element)
+	}
+}
+
+// visitNull takes a negative length: of a null, or one that cannot be.
+func (d *Decoder) visitNull(f *schema.Field, off int) {
+	if d.r.Failed() {
+		d.r.Rewind(off)
+	} else if !f.Nullable {
+		d.visitIssue(tree.CodeNull, off, "null where the schema allows none")
+	}
+}
+
+// visitIssue warns of the bytes from off on.
+func (d *Decoder) visitIssue(c tree.Code, off int, text string) {
+	d.sink = &d.visitor
+	d.issue(tree.Warning, c, off, d.r.Off()-off, text)
+	d.sink = nil
+}
+
+// visitString decodes a string, which must be text also where nobody wants it.
+func (d *Decoder) visitString(k *pick, off int) {
+	f := k.field
+	_, n := d.stringLength(f.Compact, off)
+	if n < 0 {
+		d.visitNull(f, off)
+	} else if b := d.r.Bytes(n); !d.r.Failed() {
+		if k.want {
+			d.visitor.v.Bytes(f.Desc, b, k.element)
+		}
+		if !utf8.Valid(b) {
+			d.visitIssue(tree.CodeMalformed, off, "not UTF-8")
+		}
+	}
+	if d.r.Failed() {
+		d.r.Rewind(off)
+	}
+}
+
+// visitNested decodes a struct, with its marker where it is nullable.
+func (d *Decoder) visitNested(k *pick, tagged bool, off int) {
+	if k.field.Nullable {
+		mark := int64(-1)
+		if tagged {
+			mark += int64(d.r.Uvarint())
+		} else {
+			mark = int64(d.r.Int8())
+		}
+		if d.r.Failed() {
+			d.r.Rewind(off)
+			return
+		}
+		if mark < 0 {
+			return
+		}
+	}
+	d.visitor.v.Enter()
+	d.visitFields(&k.inner)
+	d.tellVisitor()
+	d.visitor.v.Leave()
+}
+
+// visitArray decodes a count and that many elements.
+func (d *Decoder) visitArray(k *pick, off int) {
+	_, n := d.longLength(k.field.Compact, off)
+	elem := k.field.Elem
+	if n >= 0 {
+		d.r.Count(int64(n), elem.MinSize, off)
+	}
+	if d.r.Failed() {
+		d.r.Rewind(off)
+		return
+	}
+	if n < 0 {
+		d.visitNull(k.field, off)
+		return
+	}
+	leaf := pick{field: elem, want: true, element: true}
+	d.path = append(d.path, step{elem.Desc, 0})
+	at := len(d.path) - 1
+	for i := 0; i < n && !d.r.Failed(); i++ {
+		d.path[at].index = int32(i)
+		switch elem.Op {
+		case schema.OpStruct:
+			d.visitor.v.Enter()
+			d.visitFields(&k.inner)
+			d.tellVisitor()
+			d.visitor.v.Leave()
+		case schema.OpString:
+			d.visitString(&leaf, d.r.Off())
+		default:
+			d.visitLeaf(&leaf, d.r.Off())
+		}
+		d.tellVisitor()
+	}
+	d.path = d.path[:at]
+}
+
+// visitRecords gives a record set.
+func (d *Decoder) visitRecords(k *pick, off int) {
+	f := k.field
+	_, n := d.longLength(f.Compact, off)
+	switch {
+	case d.r.Failed():
+		d.r.Rewind(off)
+	case n < 0:
+		d.visitNull(f, off)
+	case n > d.r.Left():
+		d.r.Bytes(n)
+		d.r.Rewind(off)
+	default:
+		start := d.r.Off()
+		have := min(n, d.r.Captured())
+		if k.want {
+			d.visitor.v.Records(d.r.Buf()[start:start+have:start+have], n)
+		}
+		d.r.Skip(have)
+		d.r.Skip(n - have) // fails where bytes were not captured
+	}
+}
+
+// visitTags decodes a tag section.
+func (d *Decoder) visitTags(p *picks) {
+	off := d.r.Off()
+	n := int64(d.r.Uvarint())
+	if n == 0 && !d.r.Failed() {
+		return
+	}
+	if d.r.Count(n, 2, off) == 0 {
+		d.r.Rewind(off)
+		return
+	}
+	last := int64(-1)
+	for i := int64(0); i < n && !d.r.Failed(); i++ {
+		last = d.visitTag(p, last)
+	}
+}
+
+// visitTag decodes one tagged field; last is the tag before it.
+func (d *Decoder) visitTag(p *picks, last int64) int64 {
+	off := d.r.Off()
+	tag := int64(d.r.Uvarint())
+	size := int(d.r.Uvarint())
+	if d.r.Failed() {
+		d.r.Rewind(off)
+		return last
+	}
+	if tag <= last {
+		d.visitIssue(tree.CodeTagOrder, off, tagOrder(tag, last))
+	}
+	outer := d.r.Narrow(size)
+	if d.r.Failed() {
+		return last
+	}
+	known := false
+	for i := range p.tags {
+		if k := &p.tags[i]; int64(k.field.Tag) == tag {
+			known = true
+			d.visitField(k, true, -1)
+			break
+		}
+	}
+	if !known {
+		d.r.Skip(size)
+		d.tellVisitor()
+	}
+	d.sink = &d.visitor
+	d.leave(outer)
+	d.sink = nil
+	return max(tag, last)
+}
