@@ -28,6 +28,7 @@ func verbs() []verb {
 	return []verb{
 		readVerb,
 		liveVerb,
+		recordsVerb,
 		connectionsVerb,
 		decodeVerb,
 		encodeVerb,

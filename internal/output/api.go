@@ -17,7 +17,9 @@ const (
 	keyDescribeDelegationToken = 41
 	keyAlterUserScram          = 51
 	keyEnvelope                = 58
+	keyFetchSnapshot           = 59
 	keyDescribeCluster         = 60
+	keyShareFetch              = 78
 )
 
 // apiOf returns the API of a request, also where its version is unknown; nil for unknown keys.
