@@ -137,12 +137,14 @@ func (m *Maker) sampled(s Subject, sample Sample, value func(schema.Direction, *
 }
 
 func (m *Maker) make(s Subject, sample Sample, correlationID int32, clientID any, value func(schema.Direction, *schema.Plan) (any, bool)) (*Page, error) {
-	page := &Page{Subject: s, Sample: sample, Rule: RuleOf(sample), Title: fmt.Sprintf("%s v%d", s.Name(), s.Version)}
+	page := &Page{Subject: s, Sample: sample, Title: fmt.Sprintf("%s v%d", s.Name(), s.Version)}
+	known := false
 	for _, d := range s.directions() {
 		plan := m.plan(s, d)
-		if plan == nil {
-			return nil, fmt.Errorf("%s has the versions %s", s.Name(), s.message(d).Versions)
+		if plan == nil { // a version that only the other side has
+			continue
 		}
+		known = true
 		v, ok := value(d, plan)
 		if !ok {
 			continue
@@ -152,6 +154,9 @@ func (m *Maker) make(s Subject, sample Sample, correlationID int32, clientID any
 			return nil, err
 		}
 		page.Sides = append(page.Sides, side)
+	}
+	if !known {
+		return nil, fmt.Errorf("%s has no version %d", s.Name(), s.Version)
 	}
 	m.finish(page)
 	return page, nil
@@ -223,7 +228,7 @@ type FrameSide struct {
 
 // FramePage makes the page of captured frames. Its title is the given one.
 func (m *Maker) FramePage(s Subject, title string, facts []Fact, frames ...FrameSide) *Page {
-	page := &Page{Subject: s, Sample: Captured, Rule: RuleOf(Captured), Title: title, Facts: facts}
+	page := &Page{Subject: s, Sample: Captured, Title: title, Facts: facts}
 	for _, f := range frames {
 		side := &Side{Direction: f.Direction, Plan: f.Plan, Header: f.Header, Bytes: f.Bytes}
 		if s.API != nil {
@@ -257,6 +262,10 @@ func (m *Maker) finish(p *Page) {
 		}
 	}
 	p.Legend = legendOf(p)
+	p.Rule = RuleOf(p.Sample)
+	if p.Sample == Smallest && p.Subject.API != nil {
+		p.Rule += " The client id is empty and the correlation id 0."
+	}
 	p.Facts = append(m.facts(p), p.Facts...)
 }
 
@@ -288,7 +297,7 @@ func (m *Maker) facts(p *Page) []Fact {
 	} else if s.Data != nil {
 		add("Definition", "%s, which is no API%s", s.Data.Type, framing(s.Data))
 	}
-	add("Version encoded", "%d", s.Version)
+	add("Version encoded at", "%d", s.Version)
 	for _, side := range p.Sides {
 		if side.Message == nil {
 			continue

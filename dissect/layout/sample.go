@@ -27,8 +27,7 @@ func RuleOf(s Sample) string {
 			"schema's default is another one. Strings and bytes are empty rather than null. Each array has one " +
 			"element, so that the layout of its elements is seen. Structs that may be null are there. No tagged " +
 			"field is sent. A record set is one empty record batch of 61 bytes with a valid checksum; in the " +
-			"versions of Produce and Fetch before it, one message with an empty key and value. The client id " +
-			"is empty and the correlation id 0."
+			"versions of Produce and Fetch before it, one message with an empty key and value."
 	case Full:
 		return "The bytes are an instance in which every field has a value that stands out, and every tagged field " +
 			"of the version is sent. Arrays have two elements, those inside of other arrays' elements one. A " +

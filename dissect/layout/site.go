@@ -160,16 +160,6 @@ func fieldNames(m *schema.Message, fields []*schema.FieldDef, names []string) []
 
 // page writes the page of the i-th version.
 func (s *site) page(row *indexRow, subject Subject, i int) error {
-	// A version that only one side has gives a page of that side.
-	var sides []schema.Direction
-	for _, d := range subject.directions() {
-		if s.maker.plan(subject, d) != nil {
-			sides = append(sides, d)
-		}
-	}
-	if len(sides) == 1 && subject.API != nil {
-		subject.Only = &sides[0]
-	}
 	p, err := s.maker.Page(subject, Smallest)
 	if err != nil {
 		return err

@@ -96,8 +96,8 @@ func (f *layoutFlags) run(e *env, operands []string) error {
 		if err != nil {
 			return err
 		}
-		e.warn("%s of %s and %s, %s, written to %s", plural(stats.Pages, "page"), plural(stats.APIs, "API"),
-			plural(stats.Definitions, "other definition"), plural(stats.Bytes, "byte"), f.site)
+		fmt.Fprintf(e.stdout, "%s of %s and %s written to %s\n", plural(stats.Pages, "page"), plural(stats.APIs, "API"),
+			plural(stats.Definitions, "other definition"), f.site)
 		return nil
 	case f.frame > 0:
 		return f.capturedPage(e, m, operands)
