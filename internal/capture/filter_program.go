@@ -40,7 +40,7 @@ func (f LiveFilter) program(ethernet, dropEchoes bool, snap int) ([]bpf.RawInstr
 		if tag == maxTags {
 			break
 		}
-		for _, kind := range []uint32{etherVLAN, etherVLANService} {
+		for _, kind := range []uint32{etherVLAN, etherVLANService, etherVLAN9100, etherVLAN9200} {
 			p.when(bpf.JumpEqual, kind, next)
 		}
 		p.jump("untagged")

@@ -191,7 +191,12 @@ func (l *Live) Stop() { l.stop.Store(true) }
 func (l *Live) capture(i int, d device) {
 	defer l.running.Done()
 	var offset int64
+	fresh := false // offset has been looked at since read was called; it may have waited
 	take := func(a *arrival) error {
+		if !fresh {
+			wall, steady := l.opts.Clock()
+			offset, fresh = wall-steady, true
+		}
 		l.queue.mu.Lock()
 		defer l.queue.mu.Unlock()
 		if l.queue.repeated(a, d.about().Link) {
@@ -207,8 +212,8 @@ func (l *Live) capture(i int, d device) {
 	}
 	for {
 		last := l.stop.Load() // one more read takes what had arrived when Stop was called
-		wall, steady := l.opts.Clock()
-		offset = wall - steady
+		wall, _ := l.opts.Clock()
+		fresh = false
 		quiet, err := d.read(take)
 		l.lost[i].Store(d.drops())
 		if err == nil && quiet {
