@@ -270,3 +270,25 @@ func TestRecordSets(t *testing.T) {
 		}
 	}
 }
+
+// An API without a key is encoded with 0xffff; one of which only the request is known gives a page
+// of one side.
+func TestUnassignedKey(t *testing.T) {
+	m, err := schema.ParseDefinition("DraftRequest.json", `{
+		"apiKey": 900, "type": "request", "listeners": ["broker"], "name": "DraftRequest",
+		"validVersions": "0", "flexibleVersions": "0+",
+		"fields": [{ "name": "GroupId", "type": "string", "versions": "0+", "about": "The group." }]
+	}`)
+	require.NoError(t, err)
+	m.APIKey = -1
+	maker := newMaker()
+	api := &schema.API{Key: -1, Name: "Draft", Request: m}
+	maker.Catalogue = schema.New([]*schema.API{api}, schema.Default().DataMessages(), nil)
+	page, err := maker.Page(Subject{API: api}, Smallest)
+	require.NoError(t, err)
+	require.Len(t, page.Sides, 1)
+	assert.Equal(t, "0000000dffff0000000000000000000100", hex.EncodeToString(page.Sides[0].Bytes))
+	assert.Contains(t, string(page.Sides[0].tree(false)), "request_api_key int16 = -1 (unassigned) [0x0004, 2B]")
+	assert.Contains(t, string(page.Sides[0].tree(false)), `GroupId string = "" (compact, len+1=1) [0x000f, 1B] The group.`)
+	assert.Contains(t, page.Facts, Fact{"API key", "unassigned, encoded as 0xffff"})
+}

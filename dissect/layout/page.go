@@ -167,7 +167,7 @@ func (m *Maker) plan(s Subject, d schema.Direction) *schema.Plan {
 	if s.API == nil {
 		return m.Catalogue.Data(s.Data.Name, s.Version)
 	}
-	return m.Catalogue.Plan(s.API.Key, s.Version, d)
+	return m.Catalogue.PlanOf(s.API, s.Version, d)
 }
 
 // encode makes a side: the bytes of a value, and the tree that decoding makes of them.

@@ -50,6 +50,7 @@ type Catalogue struct {
 	apiNames names
 
 	byKey    []*apiPlans         // by key, with nil where a key is not used
+	keyless  map[*API]*apiPlans  // of APIs that have no key yet
 	byName   map[string]*API     // lower-case names and log names
 	dataPlan map[string]*planSet // by name; headers too
 	headers  [2]*planSet         // by direction
@@ -102,12 +103,16 @@ func New(apis []*API, data []*Message, glossary *Glossary) *Catalogue {
 		c.byName[strings.ToLower(a.Name)] = a
 		c.byName[strings.ToLower(a.LogName)] = a
 		if a.Key < 0 {
+			if c.keyless == nil {
+				c.keyless = make(map[*API]*apiPlans)
+			}
+			c.keyless[a] = newAPIPlans(a)
 			continue
 		}
 		for int(a.Key) >= len(c.byKey) {
 			c.byKey = append(c.byKey, nil)
 		}
-		c.byKey[a.Key] = &apiPlans{a, [2]*planSet{newPlanSet(a, a.Request), newPlanSet(a, a.Response)}}
+		c.byKey[a.Key] = newAPIPlans(a)
 	}
 	c.apiNames = newNames(words)
 	for _, m := range c.data {
@@ -121,6 +126,10 @@ func New(apis []*API, data []*Message, glossary *Glossary) *Catalogue {
 		}
 	}
 	return c
+}
+
+func newAPIPlans(a *API) *apiPlans {
+	return &apiPlans{a, [2]*planSet{newPlanSet(a, a.Request), newPlanSet(a, a.Response)}}
 }
 
 func newPlanSet(api *API, m *Message) *planSet {
@@ -203,6 +212,14 @@ func (c *Catalogue) APIByName(name string) *API {
 // Plan returns the layout of an API's request or response body at a version, or nil.
 func (c *Catalogue) Plan(key, version int16, d Direction) *Plan {
 	return c.plans(key, d).plan(c, version)
+}
+
+// PlanOf is Plan for an API of this catalogue, which may have no key yet.
+func (c *Catalogue) PlanOf(a *API, version int16, d Direction) *Plan {
+	if p := c.keyless[a]; p != nil && d <= Response {
+		return p.plans[d].plan(c, version)
+	}
+	return c.Plan(a.Key, version, d)
 }
 
 // Older returns the layouts that a newer release replaced under the same version, newest first.
