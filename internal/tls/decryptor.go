@@ -48,6 +48,7 @@ type layer struct {
 	session *session
 	queued  []event
 	first   [2][]byte
+	gone    [2]bool // a gap comes before its first bytes
 }
 
 // eventKind is what happens to a direction.
@@ -135,26 +136,45 @@ func (d *Decryptor) take(t *reassembly.Conn, l *layer, e event) {
 		l.session.take(e)
 		return
 	}
-	verdict := undecided
-	if e.kind == chunkEvent {
-		first := append(l.first[e.dir], e.b[:min(len(e.b), headerSize-len(l.first[e.dir]))]...)
-		l.first[e.dir] = first
-		verdict = looksLikeTLS(first)
+	switch e.kind {
+	case chunkEvent:
+		first := l.first[e.dir]
+		l.first[e.dir] = append(first, e.b[:min(len(e.b), headerSize-len(first))]...)
 		e.b = append([]byte(nil), e.b...)
+	case gapEvent:
+		l.gone[e.dir] = l.gone[e.dir] || len(l.first[e.dir]) == 0
 	}
 	l.queued = append(l.queued, e)
+	verdict := l.verdict()
 	switch {
 	case verdict == yes:
 		l.session = newSession(d, t)
 		t.TLS = &l.session.info
 		queued := l.queued
-		l.queued, l.first = nil, [2][]byte{}
+		l.queued = nil
 		for _, e := range queued {
 			l.session.take(e)
 		}
 	case verdict == no || len(l.queued) > maxQueued:
 		d.pass(t, l)
 	}
+}
+
+// verdict tells from the first bytes whether it is TLS. Bytes behind a gap may be the middle of
+// a record.
+func (l *layer) verdict() answer {
+	against := 0
+	for d, first := range l.first {
+		switch looksLikeTLS(first) {
+		case yes:
+			return yes
+		case no:
+			if against++; !l.gone[d] || against == 2 {
+				return no
+			}
+		}
+	}
+	return undecided
 }
 
 // pass hands on what was queued, and all that follows as it comes.

@@ -153,6 +153,9 @@ func (h *half) end(packet, time int64) {
 	if h.search != nil && !h.shut {
 		h.searchOn(true)
 	}
+	if h.stalled { // nothing comes that it could wait for
+		h.fail(h.s.reason())
+	}
 	h.tellLoss()
 }
 
@@ -299,7 +302,7 @@ func (h *half) content(kind uint8, b []byte) bool {
 			h.s.alertFrom(h, b)
 		}
 	case changeCipherSpec:
-		h.change = true
+		h.change = !h.s.retried // what asks for another hello is TLS 1.3, where it means nothing
 	case applicationData:
 		h.deliver(b)
 	}

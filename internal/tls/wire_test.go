@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/kdissect/kdissect/reassembly"
@@ -211,4 +212,18 @@ func joined(pieces []piece, n int) (out []piece) {
 		out = append(out, p)
 	}
 	return out
+}
+
+// sameBytes compares streams without printing them whole.
+func sameBytes(t testing.TB, want, got [2][]byte, what ...any) {
+	t.Helper()
+	for i, side := range []string{"client", "server"} {
+		if !bytes.Equal(want[i], got[i]) {
+			at := 0
+			for at < min(len(want[i]), len(got[i])) && want[i][at] == got[i][at] {
+				at++
+			}
+			assert.Fail(t, "streams differ", "%v: the %s's %d bytes, got %d, equal up to %d", what, side, len(want[i]), len(got[i]), at)
+		}
+	}
 }
