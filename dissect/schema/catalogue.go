@@ -13,7 +13,7 @@ import (
 
 // API is one Kafka API: a request and its response.
 type API struct {
-	Key       int16
+	Key       int16  // NoKey where none is assigned
 	Name      string // such as "Fetch"
 	LogName   string // as the broker's request log writes it, such as "FETCH"
 	Request   *Message
@@ -98,17 +98,18 @@ func New(apis []*API, data []*Message, glossary *Glossary) *Catalogue {
 	slices.SortFunc(c.apis, func(a, b *API) int { return cmp.Compare(a.Key, b.Key) })
 	slices.SortFunc(c.data, func(a, b *Message) int { return cmp.Compare(a.Name, b.Name) })
 	words := make(map[int64]string)
-	for _, a := range c.apis {
-		words[int64(a.Key)] = a.Name
+	for _, a := range slices.Backward(c.apis) { // so that of two of one name, the one without a key is found
 		c.byName[strings.ToLower(a.Name)] = a
 		c.byName[strings.ToLower(a.LogName)] = a
 		if a.Key < 0 {
+			words[NoKey] = "unassigned"
 			if c.keyless == nil {
 				c.keyless = make(map[*API]*apiPlans)
 			}
 			c.keyless[a] = newAPIPlans(a)
 			continue
 		}
+		words[int64(a.Key)] = a.Name
 		for int(a.Key) >= len(c.byKey) {
 			c.byKey = append(c.byKey, nil)
 		}
@@ -180,19 +181,33 @@ func (s *planSet) older(c *Catalogue, version int16) []*Plan {
 	return *slot.older.Load()
 }
 
-func (c *Catalogue) plans(key int16, d Direction) *planSet {
-	if key < 0 || int(key) >= len(c.byKey) || c.byKey[key] == nil || d > Response {
-		return nil
+// entry returns what there is of a key, or nil. The only API without a key is that of NoKey.
+func (c *Catalogue) entry(key int16) *apiPlans {
+	switch {
+	case key >= 0 && int(key) < len(c.byKey):
+		return c.byKey[key]
+	case key == NoKey && len(c.keyless) == 1:
+		for _, e := range c.keyless {
+			return e
+		}
 	}
-	return c.byKey[key].plans[d]
+	return nil
 }
 
-// API returns the API of a key, or nil.
-func (c *Catalogue) API(key int16) *API {
-	if key < 0 || int(key) >= len(c.byKey) || c.byKey[key] == nil {
+func (c *Catalogue) plans(key int16, d Direction) *planSet {
+	e := c.entry(key)
+	if e == nil || d > Response {
 		return nil
 	}
-	return c.byKey[key].api
+	return e.plans[d]
+}
+
+// API returns the API of a key, or nil. NoKey finds the API without a key where there is one only.
+func (c *Catalogue) API(key int16) *API {
+	if e := c.entry(key); e != nil {
+		return e.api
+	}
+	return nil
 }
 
 // APIs returns all APIs by ascending key.

@@ -180,6 +180,7 @@ func (im *importer) merge(defs []definition) (*Message, error) {
 	m.Listeners = unionListeners(defs)
 	im.keepTagged(m, defs)
 	im.keepOlder(m, defs)
+	m.eachField(func(_ *Message, _ string, f *FieldDef) { f.About = "" }) // only facts are taken
 	return m, m.check()
 }
 

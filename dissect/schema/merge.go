@@ -28,7 +28,7 @@ func flatten(m *Message) *flat {
 		var out []*FieldDef
 		for _, def := range fields {
 			d := *def
-			d.Fields, d.About = nil, ""
+			d.Fields = nil
 			out = append(out, &d)
 			name := d.ElemType()
 			if _, base := ops[name]; base || byName[name] != nil {
