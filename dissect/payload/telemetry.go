@@ -1,6 +1,9 @@
 package payload
 
 import (
+	"errors"
+	"strconv"
+
 	"github.com/kdissect/kdissect/dissect/records"
 	"github.com/kdissect/kdissect/tree"
 )
@@ -16,7 +19,7 @@ var metricsDesc = &tree.Desc{Name: "compressed metrics", Type: "bytes", Kind: tr
 
 // walkMetrics gives the events of metrics.
 func (d *Decoder) walkMetrics(data []byte, at tree.Span, path string, sink tree.Sink) {
-	codec := records.Codec(d.now.compression)
+	codec := records.Codec(min(max(d.now.compression, 0), 255)) // others are unknown, too
 	if d.now.compression == int64(records.None) {
 		walkOTLP(data, at, path+".body", sink)
 		return
@@ -27,6 +30,12 @@ func (d *Decoder) walkMetrics(data []byte, at tree.Span, path string, sink tree.
 	if err != nil {
 		sink.Leaf(leaf)
 		issue.Text = codec.String() + ": " + err.Error()
+		switch {
+		case errors.Is(err, records.ErrLimit):
+			issue.Severity, issue.Code = tree.Warning, tree.CodeLimit
+		case errors.Is(err, records.ErrCodec):
+			issue.Code, issue.Text = tree.CodeUnsupported, "codec "+strconv.FormatInt(d.now.compression, 10)
+		}
 		sink.Issue(issue)
 		return
 	}

@@ -49,17 +49,14 @@ type Records struct {
 	checks RecordChecks
 	clock  clock
 	stamp  clock // of records
-	err    error
 
 	// Issues counts warnings and errors.
 	Issues int64
 	// Written is the number of records.
 	Written int64
 
-	head  []byte // of the set's lines
-	tail  []byte // of the batch's lines
-	sets  int64
-	setOf *RecordSet
+	head []byte // of the set's lines
+	tail []byte // of the batch's lines
 }
 
 // NewRecords returns a writer of records.

@@ -80,8 +80,6 @@ type RecordHandler interface {
 // RecordReader finds the records in exchanges. It serves one goroutine.
 type RecordReader struct {
 	walk    *walk.Decoder
-	handler RecordHandler
-	decoded bool
 	answers answers
 	sink    recordSink
 }
@@ -89,7 +87,7 @@ type RecordReader struct {
 // NewRecordReader returns a reader that decodes with d, which opens record sets. With decoded
 // set, records have what their keys and values hold.
 func NewRecordReader(d *walk.Decoder, h RecordHandler, decoded, showSecrets bool) *RecordReader {
-	r := &RecordReader{walk: d, handler: h}
+	r := &RecordReader{walk: d}
 	r.sink.handler, r.sink.decoded = h, decoded
 	r.sink.json.showSecrets = showSecrets
 	return r
