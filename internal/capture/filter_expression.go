@@ -8,12 +8,12 @@ import (
 // expression writes f in libpcap's language (pcap-filter(7)), for interfaces of that link type.
 //
 // "vlan" moves the offsets of all that stands behind it, so that the tests stand there once more
-// for each tag; cooked captures do not know it, but have the outermost tag taken off by the kernel
-// before. A first fragment has the ports; the others have none, and pass by their protocol.
+// for each tag. It does not work on cooked captures, of which the kernel has taken the outermost tag
+// off; what has another one passes whole. A first fragment has the ports; the others have none, and pass by their protocol.
 func (f LiveFilter) expression(link LinkType) string {
 	tests := f.tests()
 	if link != LinkEthernet {
-		return tests
+		return fmt.Sprintf("%s or ether proto %#x or ether proto %#x", tests, etherVLAN, etherVLANService)
 	}
 	return fmt.Sprintf("(%s) or (vlan and ((%s) or (vlan and (%s))))", tests, tests, tests)
 }

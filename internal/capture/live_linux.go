@@ -293,6 +293,9 @@ func (r *ring) cook(b []byte, h *unix.Tpacket3Hdr, a *arrival, tagged bool, kind
 	head := r.scratch[:cookedHeader]
 	clear(head)
 	protocol := from.Protocol<<8 | from.Protocol>>8
+	if innerTag(a.tail, protocol, int(h.Len)) {
+		protocol = etherVLAN
+	}
 	if tagged {
 		binary.BigEndian.PutUint16(head, kind)
 	} else {
@@ -309,6 +312,23 @@ func (r *ring) cook(b []byte, h *unix.Tpacket3Hdr, a *arrival, tagged bool, kind
 	}
 	a.head = head
 	a.wire += len(head)
+}
+
+// innerTag reports whether an IP packet has a second VLAN tag in front, of size bytes as sent with
+// it. The kernel tells the protocol behind all tags (since 6.10), and does not tell of that one: it
+// ends in that protocol's number, where IPv4 has its length and IPv6 a part of the flow's label.
+func innerTag(b []byte, protocol uint16, size int) bool {
+	if len(b) < 6 || binary.BigEndian.Uint16(b[2:]) != protocol {
+		return false
+	}
+	first, next := b[0]>>4, b[4]>>4
+	switch protocol {
+	case etherIPv4:
+		return next == 4 && (first != 4 || int(binary.BigEndian.Uint16(b[2:])) != size)
+	case etherIPv6:
+		return next == 6 && (first != 6 || int(binary.BigEndian.Uint16(b[4:]))+40 != size)
+	}
+	return false
 }
 
 // drops reads the kernel's counter, which reading sets to 0.

@@ -47,6 +47,10 @@ func TestMain(m *testing.M) {
 		fmt.Println("skipped: live capture cannot be tested here:", why)
 		return
 	}
+	if err := fetchBroker(); err != nil {
+		fmt.Println("the broker cannot be started:", err)
+		os.Exit(1)
+	}
 	cmd := exec.Command(os.Args[0], os.Args[1:]...)
 	cmd.Env = append(os.Environ(), roleVariable+"="+roleTests)
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr

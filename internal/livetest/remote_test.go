@@ -28,6 +28,8 @@ func remote() int {
 			if out, err = exec.Command("ip", words[1:]...).CombinedOutput(); err != nil {
 				err = fmt.Errorf("%w: %s", err, out)
 			}
+		case "inject":
+			err = inject(words[1], words[2])
 		case "client":
 			err = client(context.Background(), words[1], words[2])
 		}
@@ -64,6 +66,9 @@ func newPair(t *testing.T) *pair {
 	ip(t, fmt.Sprintf("link add %s type veth peer name %s netns %d", nearName, remoteName, cmd.Process.Pid))
 	ip(t, fmt.Sprintf("addr add %s/24 dev %s", nearAddr, nearName))
 	ip(t, fmt.Sprintf("link set %s up", nearName))
+	// Frames of loopback captures are larger than Ethernet's.
+	ip(t, fmt.Sprintf("link set %s mtu 60000", nearName))
+	p.do(fmt.Sprintf("ip link set %s mtu 60000", remoteName))
 	p.do(fmt.Sprintf("ip addr add %s/24 dev %s", remoteAddr, remoteName))
 	p.do(fmt.Sprintf("ip link set %s up", remoteName))
 	return p
