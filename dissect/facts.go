@@ -7,8 +7,14 @@ type Facts struct {
 	ports  map[uint16]bool
 }
 
+// metadataTopicID is the id that the metadata log has in every cluster (KIP-595).
+var metadataTopicID = [16]byte{15: 1}
+
 // TopicName returns the name of a topic id.
 func (f *Facts) TopicName(id [16]byte) (string, bool) {
+	if id == metadataTopicID {
+		return "__cluster_metadata", true
+	}
 	if f == nil {
 		return "", false
 	}

@@ -270,7 +270,8 @@ func (r *Records) jsonRecord(b []byte, x *Record) []byte {
 	b = r.jsonPart(b, r.opt.Key, x.Key, x.NullKey, x.HideKey)
 	b = append(b, `,"payload":`...)
 	b = r.jsonPart(b, r.opt.Value, x.Value, x.NullValue, x.HideValue)
-	b = append(b, x.Decoded...)
+	b = append(b, x.DecodedKey...)
+	b = append(b, x.DecodedValue...)
 	if len(x.ControlType) > 0 {
 		b = append(b, `,"controlType":"`...)
 		b = append(b, x.ControlType...)
@@ -371,13 +372,16 @@ func (r *Records) textRecord(b []byte, x *Record) []byte {
 		b = append(b, x.ControlType...)
 		return append(b, r.tail...)
 	}
-	b = r.textPart(b, r.opt.Key, x.Key, x.NullKey, x.HideKey)
+	if len(x.DecodedKey) > 0 {
+		b = append(b, x.DecodedKey[len(`,"keyDecoded":`):]...)
+	} else {
+		b = r.textPart(b, r.opt.Key, x.Key, x.NullKey, x.HideKey)
+	}
 	b = append(b, " = "...)
-	b = r.textPart(b, r.opt.Value, x.Value, x.NullValue, x.HideValue)
-	if len(x.Decoded) > 0 {
-		b = append(b, "  {"...)
-		b = append(b, x.Decoded[1:]...)
-		b = append(b, '}')
+	if len(x.DecodedValue) > 0 {
+		b = append(b, x.DecodedValue[len(`,"payloadDecoded":`):]...)
+	} else {
+		b = r.textPart(b, r.opt.Value, x.Value, x.NullValue, x.HideValue)
 	}
 	for i := range x.Headers {
 		h := &x.Headers[i]

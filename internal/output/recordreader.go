@@ -25,7 +25,9 @@ type Record struct {
 	HideValue   bool
 	ControlType []byte // name of a control record's type; empty for others
 	Headers     []RecordHeader
-	Decoded     []byte // what key and value hold, as JSON members that each have a comma before them
+	// What key and value hold, as JSON members with a comma before them; empty where that is not
+	// known.
+	DecodedKey, DecodedValue []byte
 }
 
 // RecordHeader is a header of a record.

@@ -20,6 +20,7 @@ type recordSink struct {
 	level   recordLevel
 	skipped int // groups open below one that is passed over
 	payload int // groups open from a payload on
+	split   int // in json's buffer, where what the value holds begins; -1 for nowhere
 	topic   []byte
 	id      [16]byte
 }
@@ -67,7 +68,11 @@ func (s *recordSink) Begin(e tree.Event) bool {
 	case e.Desc.Kind == tree.KindPayload:
 		if s.decoded && s.level == inRecord {
 			s.payload = 1
-			return s.json.Begin(s.named(e))
+			if e.Desc.Key == "valueDecoded" {
+				s.split = len(s.json.buf)
+				e.Desc = payloadDesc
+			}
+			return s.json.Begin(e)
 		}
 	case s.level == inSet && e.Desc.Kind == tree.KindStruct:
 		s.batch = RecordBatch{Index: e.Index, LeaderEpoch: -1, ProducerID: -1, ProducerEpoch: -1, BaseSequence: -1, LastSequence: -1}
@@ -83,6 +88,7 @@ func (s *recordSink) Begin(e tree.Event) bool {
 		if s.decoded {
 			s.json.reset(s.json.buf[:0])
 			s.json.Begin(tree.Event{Desc: setDesc, Flags: tree.FlagBody})
+			s.split = -1
 		}
 		s.level = inRecord
 		return true
@@ -98,14 +104,7 @@ func (s *recordSink) Begin(e tree.Event) bool {
 	return false
 }
 
-// named gives the payload of a value the name that the value has here.
-func (s *recordSink) named(e tree.Event) tree.Event {
-	if e.Desc.Key == "valueDecoded" {
-		e.Desc = payloadDesc
-	}
-	return e
-}
-
+// payloadDesc describes what a value holds; here, the value has the name that kcat gives it.
 var payloadDesc = &tree.Desc{Name: "payload", Key: "payloadDecoded", Kind: tree.KindPayload}
 
 // open begins a record set and reports whether it is wanted.
@@ -262,7 +261,10 @@ func (s *recordSink) give() {
 	}
 	s.index++
 	if s.decoded {
-		r.Decoded = s.json.buf
+		r.DecodedKey = s.json.buf
+		if s.split >= 0 {
+			r.DecodedKey, r.DecodedValue = s.json.buf[:s.split], s.json.buf[s.split:]
+		}
 	}
 	s.handler.Record(r)
 }
