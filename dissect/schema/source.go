@@ -33,18 +33,13 @@ func ReadSource(path string) (*Source, error) {
 	if m := releaseInName.FindStringSubmatch(filepath.Base(path)); m != nil {
 		s.Release = m[1]
 	}
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	switch {
-	case info.IsDir():
-		err = s.readFS(os.DirFS(path))
-	case strings.EqualFold(filepath.Ext(path), ".jar"), strings.EqualFold(filepath.Ext(path), ".zip"):
-		err = s.readJar(path)
-	default:
-		err = s.readFile(path)
-	}
+	err := eachDefinition(path, func(file, src string) error {
+		m, err := ParseDefinition(file, src)
+		if err == nil {
+			s.Messages = append(s.Messages, m)
+		}
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +47,35 @@ func ReadSource(path string) (*Source, error) {
 	return s, nil
 }
 
-func (s *Source) readFile(path string) error {
+// ReadDrafts reads the texts with definitions in a file, a jar or a folder with everything below
+// it, as ReadDraft does. In a jar or folder, those are the JSON files that have definitions.
+func ReadDrafts(path string) ([]*Draft, error) {
+	var drafts []*Draft
+	err := eachDefinition(path, func(file, src string) error {
+		drafts = append(drafts, ReadDraft(file, src))
+		return nil
+	})
+	return drafts, err
+}
+
+// eachDefinition calls fn for a file, or for each file with a definition in a jar or folder, in the
+// order of their names.
+func eachDefinition(path string, fn func(file, src string) error) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	switch {
+	case info.IsDir():
+		return definitionsIn(path, os.DirFS(path), path+string(filepath.Separator), fn)
+	case strings.EqualFold(filepath.Ext(path), ".jar"), strings.EqualFold(filepath.Ext(path), ".zip"):
+		z, err := zip.OpenReader(path)
+		if err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		defer z.Close()
+		return definitionsIn(path, z, path+"!", fn)
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return err
@@ -62,50 +85,32 @@ func (s *Source) readFile(path string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	m, err := ParseDefinition(path, src)
-	if err != nil {
-		return err
-	}
-	s.Messages = append(s.Messages, m)
-	return nil
+	return fn(path, src)
 }
 
-func (s *Source) readJar(path string) error {
-	z, err := zip.OpenReader(path)
-	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	defer z.Close()
-	return s.readFS(z)
-}
-
-func (s *Source) readFS(fsys fs.FS) error {
+// definitionsIn calls fn for the files of fsys that have definitions; their names in messages
+// begin with prefix.
+func definitionsIn(path string, fsys fs.FS, prefix string, fn func(file, src string) error) error {
 	return fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil {
-			return fmt.Errorf("%s: %w", s.Name, err)
+			return fmt.Errorf("%s: %w", path, err)
 		}
 		if d.IsDir() || !strings.EqualFold(filepath.Ext(name), ".json") {
 			return nil
 		}
-		full := s.Name + "!" + name
 		f, err := fsys.Open(name)
 		if err != nil {
-			return fmt.Errorf("%s: %w", full, err)
+			return fmt.Errorf("%s%s: %w", prefix, name, err)
 		}
 		defer f.Close()
 		src, err := readLimited(f)
 		if err != nil {
-			return fmt.Errorf("%s: %w", full, err)
+			return fmt.Errorf("%s%s: %w", prefix, name, err)
 		}
-		if !strings.Contains(src, `"validVersions"`) {
+		if !strings.Contains(src, "validVersions") {
 			return nil
 		}
-		m, err := ParseDefinition(full, src)
-		if err != nil {
-			return err
-		}
-		s.Messages = append(s.Messages, m)
-		return nil
+		return fn(prefix+name, src)
 	})
 }
 

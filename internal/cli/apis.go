@@ -29,15 +29,21 @@ to 4.4; a version marked * is accepted only where unstable versions are enabled.
 	define: func(fs *pflag.FlagSet) action {
 		format := newChoice("table", "json")
 		fs.Var(format, "format", "table for people or json for programs")
+		var own schemaFlags
+		own.define(fs)
 		return func(e *env, names []string) error {
-			apis, err := namedAPIs(schema.Default(), names)
+			c, err := own.catalogue(e)
+			if err != nil {
+				return err
+			}
+			apis, err := namedAPIs(c, names)
 			if err != nil {
 				return err
 			}
 			if format.value == "json" {
 				return apisJSON(e.stdout, apis)
 			}
-			return apisTable(e.stdout, schema.Default(), apis)
+			return apisTable(e.stdout, c, apis)
 		}
 	},
 }

@@ -68,6 +68,7 @@ type decodeFlags struct {
 	apiVersion, version                       int16
 	offset                                    int
 	apiVersionSet, versionSet                 func() bool
+	schema                                    schemaFlags
 }
 
 func (f *decodeFlags) define(fs *pflag.FlagSet) {
@@ -92,6 +93,7 @@ func (f *decodeFlags) define(fs *pflag.FlagSet) {
 	fs.Var(f.bytes, "bytes", "JSON: how to write the bytes of records")
 	fs.BoolVar(&f.showSecrets, "show-secrets", false, "show passwords, tokens and the like")
 	fs.Var(f.color, "color", "colour the output; auto: on a terminal, unless NO_COLOR is set")
+	f.schema.define(fs)
 	f.apiVersionSet = func() bool { return fs.Changed("api-version") }
 	f.versionSet = func() bool { return fs.Changed("version") }
 }
@@ -205,7 +207,10 @@ type decoder struct {
 }
 
 func newFrameDecoder(e *env, f *decodeFlags) (*decoder, error) {
-	c := schema.Default()
+	c, err := f.schema.catalogue(e)
+	if err != nil {
+		return nil, err
+	}
 	form, _ := output.ParseBytesForm(f.bytes.value)
 	opt := output.Options{
 		Plain: f.plain, Bytes: form, ShowSecrets: f.showSecrets || f.batch, Full: f.full, Hex: f.hex, Catalogue: c,
@@ -250,7 +255,7 @@ func (d *decoder) decode(b []byte) error {
 		if d.f.response {
 			dir = schema.Response
 		}
-		p := d.catalogue.Plan(d.api.Key, d.f.apiVersion, dir)
+		p := d.catalogue.PlanOf(d.api, d.f.apiVersion, dir)
 		if p == nil {
 			return usagef("%s has no %s of version %d; it has %s", d.api.Name, dir, d.f.apiVersion, versionsOf(d.api.Message(dir)))
 		}

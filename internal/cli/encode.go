@@ -51,6 +51,7 @@ Kafka's definition; unknown members and values out of range are errors that name
 		fs.Var(f.bytes, "bytes", "how the keys and values of records are written")
 		fs.BoolVar(&f.batch, "batch", false, "read and write JSON lines")
 		fs.BoolVar(&f.showSecrets, "show-secrets", false, "show passwords, tokens and the like in trees")
+		f.schema.define(fs)
 		f.apiVersionSet = func() bool { return fs.Changed("api-version") }
 		f.versionSet = func() bool { return fs.Changed("version") }
 		return f.run
@@ -64,6 +65,7 @@ type encodeFlags struct {
 	api, data                                string
 	apiVersion, version                      int16
 	apiVersionSet, versionSet                func() bool
+	schema                                   schemaFlags
 }
 
 func (f *encodeFlags) check() error {
@@ -89,7 +91,10 @@ func (f *encodeFlags) run(e *env, operands []string) error {
 	if err := f.check(); err != nil {
 		return err
 	}
-	c := schema.Default()
+	c, err := f.schema.catalogue(e)
+	if err != nil {
+		return err
+	}
 	if f.batch {
 		return encodeBatch(e, c, operands, f.records())
 	}

@@ -89,7 +89,11 @@ func (f *layoutFlags) run(e *env, operands []string) error {
 	if err := f.check(operands); err != nil {
 		return err
 	}
-	m := &layout.Maker{Catalogue: schema.Default(), Secrets: f.showSecrets, Full: f.full}
+	catalogue, err := f.source.schema.catalogue(e)
+	if err != nil {
+		return err
+	}
+	m := &layout.Maker{Catalogue: catalogue, Secrets: f.showSecrets, Full: f.full}
 	switch {
 	case f.site != "":
 		stats, err := m.WriteSite(f.site)

@@ -5,7 +5,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/kdissect/kdissect/dissect/schema"
 	"github.com/kdissect/kdissect/internal/output"
 )
 
@@ -116,7 +115,10 @@ func (f *readFlags) reader(e *env, follow bool) (*reader, error) {
 	if err := f.check(); err != nil {
 		return nil, err
 	}
-	catalogue := schema.Default()
+	catalogue, err := f.source.schema.catalogue(e)
+	if err != nil {
+		return nil, err
+	}
 	sel, err := f.selection.compile(catalogue)
 	if err != nil {
 		return nil, err

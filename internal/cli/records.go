@@ -6,7 +6,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/kdissect/kdissect/dissect"
-	"github.com/kdissect/kdissect/dissect/schema"
 	"github.com/kdissect/kdissect/internal/output"
 	"github.com/kdissect/kdissect/reassembly"
 )
@@ -102,7 +101,10 @@ func (f *recordsFlags) run(e *env, files []string) error {
 	if len(files) == 0 {
 		files = []string{"-"}
 	}
-	catalogue := schema.Default()
+	catalogue, err := f.source.schema.catalogue(e)
+	if err != nil {
+		return err
+	}
 	sel, err := (&selectFlags{clientIDs: f.clientIDs, connections: f.connections, since: f.since, until: f.until}).compile(catalogue)
 	if err != nil {
 		return err

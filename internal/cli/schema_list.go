@@ -18,12 +18,18 @@ and of the metadata log, and the protocols of consumers, Connect and Streams tha
 		{"schema list", "all definitions"},
 		{"schema list | grep Streams", "those of one kind"},
 	},
-	define: func(*pflag.FlagSet) action {
+	define: func(fs *pflag.FlagSet) action {
+		var own schemaFlags
+		own.define(fs)
 		return func(e *env, operands []string) error {
 			if len(operands) > 0 {
 				return usagef("unexpected operand %q; 'kdissect schema show %s' shows a definition", operands[0], operands[0])
 			}
-			return schemaList(e.stdout, schema.Default())
+			c, err := own.catalogue(e)
+			if err != nil {
+				return err
+			}
+			return schemaList(e.stdout, c)
 		}
 	},
 }

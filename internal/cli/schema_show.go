@@ -23,16 +23,22 @@ or, with a version, the fields of that version in the order of the wire, each wi
 		{"schema show FetchRequest:12", "one message at one version"},
 		{"schema show OffsetCommitValue:3", "a record of an internal topic"},
 	},
-	define: func(*pflag.FlagSet) action {
+	define: func(fs *pflag.FlagSet) action {
+		var own schemaFlags
+		own.define(fs)
 		return func(e *env, operands []string) error {
 			if len(operands) == 0 {
 				return usagef("no name given; 'kdissect schema list' lists them")
+			}
+			c, err := own.catalogue(e)
+			if err != nil {
+				return err
 			}
 			for i, name := range operands {
 				if i > 0 {
 					fmt.Fprintln(e.stdout)
 				}
-				if err := schemaShow(e.stdout, schema.Default(), name); err != nil {
+				if err := schemaShow(e.stdout, c, name); err != nil {
 					return err
 				}
 			}
@@ -65,17 +71,25 @@ func schemaShow(w *stdout, c *schema.Catalogue, operand string) error {
 		}
 		return writePlan(w, plan)
 	}
-	for i, d := range directions {
-		plan := c.Plan(api.Key, int16(version), d)
-		if plan == nil {
-			return usagef("%s has the versions %s", api.Name, versionsOf(api.Request))
+	shown := 0
+	for _, d := range directions {
+		plan := c.PlanOf(api, int16(version), d)
+		if plan == nil { // of an API of one side, or a version that only the other side has
+			continue
 		}
-		if i > 0 {
+		if shown++; shown > 1 {
 			fmt.Fprintln(w)
 		}
 		if err := writePlan(w, plan); err != nil {
 			return err
 		}
+	}
+	if shown == 0 {
+		m := api.Message(directions[0])
+		if m == nil {
+			m = api.Response
+		}
+		return usagef("%s has the versions %s", api.Name, versionsOf(m))
 	}
 	return nil
 }

@@ -17,6 +17,7 @@ type sourceFlags struct {
 	maxFrame size
 	workers  int
 	keyLog   keyLogFlags
+	schema   schemaFlags
 }
 
 // define adds the flags to fs.
@@ -26,6 +27,7 @@ func (f *sourceFlags) define(fs *pflag.FlagSet) {
 	fs.StringSliceVar(&f.brokers, "broker", nil, "look for Kafka at this broker only (`ADDRESS:PORT`)")
 	fs.Var(&f.maxFrame, "max-frame", "largest frame to keep whole (`size`)")
 	f.keyLog.define(fs)
+	f.schema.define(fs)
 	fs.IntVar(&f.workers, "workers", 1, "goroutines that dissect (`number`); the output is the same for any")
 }
 
@@ -52,7 +54,7 @@ func (f *sourceFlags) check() error {
 
 // options returns what the flags ask of the dissector; check has accepted them.
 func (f *sourceFlags) options(h dissect.Handler) dissect.Options {
-	opt := dissect.Options{Handler: h, Recover: true}
+	opt := dissect.Options{Handler: h, Recover: true, Catalogue: f.schema.loaded}
 	opt.Limits.Frame.MaxFrame = int32(f.maxFrame)
 	for _, p := range f.ports {
 		opt.Ports = append(opt.Ports, uint16(p))

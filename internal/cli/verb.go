@@ -36,6 +36,7 @@ func verbs() []verb {
 		apisVerb,
 		schemaListVerb,
 		schemaShowVerb,
+		schemaLintVerb,
 		schemaImportVerb,
 	}
 }
