@@ -9,6 +9,10 @@ FUZZTIME ?= 30s
 # A checkout that git refuses to read (of another owner, or no git) is built without its revision.
 BUILDFLAGS := $(shell git rev-parse HEAD >/dev/null 2>&1 || echo -buildvcs=false)
 
+# With libpcap where its headers and a C compiler are, which only live capture by --filter and
+# systems other than Linux need.
+TAGS := $(shell [ "$$($(GO) env CGO_ENABLED)" = 1 ] && echo '\#include <pcap/pcap.h>' | $$($(GO) env CC) -E - >/dev/null 2>&1 && echo -tags libpcap)
+
 BIN     := bin/kdissect
 EXE     := $(shell $(GO) env GOEXE)
 CAPTURE := testdata/pcaps/consumer-group-describe.pcap
@@ -25,7 +29,7 @@ test:
 	$(GO) test ./...
 
 build:
-	$(GO) build $(BUILDFLAGS) -o $(BIN)$(EXE) ./cmd/kdissect
+	$(GO) build $(BUILDFLAGS) $(TAGS) -o $(BIN)$(EXE) ./cmd/kdissect
 
 # check is what a change must pass before it is sent: format, vet, tests under the race detector
 # (which needs a C compiler).

@@ -1,3 +1,5 @@
+//go:build libpcap
+
 package capture
 
 import (

@@ -85,8 +85,6 @@ const (
 	tickEvery = 100 * time.Millisecond
 	// handOver is how long the kernel may keep packets to hand over many at once.
 	handOver = 10 * time.Millisecond
-	// pollFor bounds how long a device waits for packets, and with it how long Stop takes.
-	pollFor = 50 * time.Millisecond
 	// stepAt is how far the wall clock must move against the steady one to have been set.
 	stepAt = time.Second
 )
@@ -103,7 +101,7 @@ type arrival struct {
 type device interface {
 	// about describes the interface.
 	about() LiveInterface
-	// read gives what has arrived to take, and waits up to pollFor where nothing has. quiet
+	// read gives what has arrived to take, and waits a moment where nothing has. quiet
 	// tells that at some time of this call there was nothing.
 	read(take func(*arrival) error) (quiet bool, err error)
 	// drops returns how many packets the kernel has lost so far.

@@ -19,6 +19,9 @@ const (
 	// ringBlock is the least size of a block of the ring; the largest packet must fit.
 	ringBlock = 512 << 10
 
+	// pollFor bounds how long read waits, and with it how long Stop takes.
+	pollFor = 50 * time.Millisecond
+
 	cookedHeader = 20
 	vlanTag      = 4
 )
