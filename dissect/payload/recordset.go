@@ -24,7 +24,7 @@ func (d *Decoder) Walk(data []byte, base tree.Span, path string, sink tree.Sink)
 	if d.unaligned(data, base, path, sink) {
 		return
 	}
-	opt := records.Options{Path: path}
+	opt := records.Options{Path: path, Missing: int(base.Len) - len(data)}
 	if p := d.plan; p != nil && p.API != nil {
 		opt.Whole = p.API.Key == keyProduce && p.Direction == schema.Request
 	}
@@ -55,6 +55,7 @@ func (d *Decoder) unaligned(data []byte, base tree.Span, path string, sink tree.
 	if d.now.position == 0 {
 		return false
 	}
+	base.Len = int32(len(data))
 	if s := records.Summarize(data, 0); s.Batches > 0 && s.Unknown == 0 && s.Undecoded == 0 {
 		return false
 	}

@@ -13,8 +13,8 @@ import (
 type Records interface {
 	// Reset begins a new frame: derived sources are numbered from 1 again.
 	Reset()
-	// Walk gives the events of the record set data, which lies at base; they tile it. Issues
-	// get path in front of their own.
+	// Walk gives the events of the record set that lies at base; they tile data, which is as much
+	// of it as was captured. Issues get path in front of their own.
 	Walk(data []byte, base tree.Span, path string, sink tree.Sink)
 }
 

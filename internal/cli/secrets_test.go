@@ -130,6 +130,14 @@ func secretsStayHidden(t *testing.T, file string) {
 			assert.Empty(t, text.form(secret), "%s in %v", secret, format)
 		}
 	}
+	for _, format := range [][]string{{"--control"}, {"-j"}, {"--format", "raw"}, {"-j", "--value-format", "hex"}} {
+		stdout, stderr, status := runMain(t, append([]string{"records", file}, format...)...)
+		require.Equal(t, exitDone, status, stderr)
+		text := newShown(stdout + stderr)
+		for _, secret := range passwords {
+			assert.Empty(t, text.form(secret), "%s in records %v", secret, format)
+		}
+	}
 	stdout, stderr, status := runMain(t, "connections", "--digest", "--format", "json", file)
 	require.Equal(t, exitDone, status, stderr)
 	text := newShown(stdout + stderr)
