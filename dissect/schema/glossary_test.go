@@ -27,6 +27,12 @@ func TestGlossary(t *testing.T) {
 	assert.Equal(t, []string{"Fetch.Topics"}, described.Unused(), "the request's own text hides it")
 }
 
+// TestDefaultGlossary: every field of the catalogue has a description, and every description a field.
+func TestDefaultGlossary(t *testing.T) {
+	assert.Empty(t, Default().Missing(), "fields without a description")
+	assert.Empty(t, Default().Unused(), "descriptions that no field takes")
+}
+
 func TestGlossaryErrors(t *testing.T) {
 	for _, test := range []struct{ name, src, want string }{
 		{"no tab", "a b", "g:1:1: want a key, a tab and a description"},

@@ -35,7 +35,11 @@ import (
 // runs of them can be written as one.
 func WriteAPI(w io.Writer, a *API, releases []string) error {
 	n := &notationWriter{}
-	n.line(0, "api %d %s", a.Key, a.Name)
+	if a.Key == NoKey { // only to be looked at
+		n.line(0, "api unassigned %s", a.Name)
+	} else {
+		n.line(0, "api %d %s", a.Key, a.Name)
+	}
 	if len(a.Listeners) > 0 {
 		n.line(0, "listeners %s", strings.Join(a.Listeners, " "))
 	}

@@ -172,11 +172,19 @@ func apisTable(w *stdout, c *schema.Catalogue, apis []*schema.API) error {
 	t := &table{}
 	t.add("KEY", "NAME", "REQUEST", "RESPONSE", "FLEXIBLE", "HEADERS", "LISTENERS", "RELEASES")
 	for _, a := range apis {
-		t.add(a.Key, a.Name, versionsOf(a.Request), versionsOf(a.Response), flexibleOf(a),
+		t.add(keyText(a.Key), a.Name, versionsOf(a.Request), versionsOf(a.Response), flexibleOf(a),
 			headersText(a.Request)+" / "+headersText(a.Response),
 			strings.Join(a.Listeners, ","), acceptedText(c, a))
 	}
 	return t.write(w)
+}
+
+// keyText writes the key of an API; "-" where it has none yet.
+func keyText(key int16) string {
+	if key == schema.NoKey {
+		return "-"
+	}
+	return strconv.Itoa(int(key))
 }
 
 // headersText writes header versions such as "1, 2 from 9".

@@ -13,7 +13,7 @@ import (
 
 var layoutVerb = verb{
 	name:     "layout",
-	operands: "NAME[:VERSION]... | FILE.pcap...",
+	operands: "NAME[:VERSION[..VERSION]]... | FILE.pcap...",
 	brief:    "Write byte-layout pages of APIs and records",
 	about: `
 Shows what a request and its response look like on the wire, byte by byte: facts, a legend, the bytes 16
@@ -25,6 +25,8 @@ element, no tagged fields. --sample full fills all fields; --sample FILE.json ta
 {"request":{..},"response":{..}}, or of one message alone. --frame N FILE.pcap takes exchange N of
 'kdissect read' instead.
 
+Of two versions, as in Fetch:12..13, it shows what is different, as 'kdissect schema diff' does.
+
 --format html writes a page that needs no other file: pointing at a byte lights its field and the other
 way round. --site DIR writes such pages for all APIs and records at all versions, with an index, a search
 and the differences between neighbouring versions.`,
@@ -32,6 +34,7 @@ and the differences between neighbouring versions.`,
 		{"layout ConsumerGroupDescribe:1", "one version, in the terminal"},
 		{"layout Fetch:12 --format html >fetch.html", "as a page for the browser"},
 		{"layout FetchRequest --sample full", "the newest version, with every tagged field"},
+		{"layout Fetch:12..13", "what is different between two versions"},
 		{"layout --frame 5 capture.pcap", "a captured exchange"},
 		{"layout --site layouts", "everything"},
 	},
@@ -110,6 +113,12 @@ func (f *layoutFlags) run(e *env, operands []string) error {
 		if i > 0 {
 			fmt.Fprintln(e.stdout)
 		}
+		if from, to, err := diffOperands([]string{operand}); err == nil {
+			if err := f.diff(e, catalogue, from, to); err != nil {
+				return err
+			}
+			continue
+		}
 		p, err := f.page(e, m, operand)
 		if err != nil {
 			return err
@@ -119,6 +128,18 @@ func (f *layoutFlags) run(e *env, operands []string) error {
 		}
 	}
 	return nil
+}
+
+// diff writes what is different between two versions.
+func (f *layoutFlags) diff(e *env, c *schema.Catalogue, from, to string) error {
+	if f.format.value == "html" {
+		return usagef("differences are written as text, markdown or json; the pages of --site show them in HTML")
+	}
+	d, err := schemaDiff(e, c, from, to, f.source.schema.lenient)
+	if err != nil {
+		return err
+	}
+	return writeDiff(e, d, f.format.value)
 }
 
 // page makes the page of an operand, NAME or NAME:VERSION.
