@@ -65,6 +65,7 @@ func (d Dir) Other() Dir { return d ^ 1 }
 // Chunk is a run of in-order bytes, all from one segment.
 type Chunk struct {
 	Off    int64  // stream offset of the first byte: 0 is the first byte after the SYN, or the first seen
+	Seq    uint32 // its sequence number
 	Bytes  []byte // alive during the call
 	Packet int64
 	Time   int64 // nanoseconds since 1970

@@ -66,6 +66,7 @@ func (c *cursor) enter(id uint32) {
 // IP datagrams until they are whole.
 type Decoder struct {
 	frags defragmenter
+	trace func(Step)
 }
 
 // NewDecoder returns a Decoder with the limits for fragments.
@@ -90,6 +91,9 @@ func (d *Decoder) Decode(p *Packet, seg *reassembly.Segment) Verdict {
 	c := cursor{b: p.Data, cut: p.WireLen - len(p.Data), frame: p.WireLen, time: p.Time}
 	next, v := first(p.Link, &c)
 	for range maxLayers {
+		if d.trace != nil {
+			d.tell(next, &c)
+		}
 		switch next {
 		case layerNone:
 			return v

@@ -29,6 +29,7 @@ type file struct {
 	format  format
 	limits  Limits
 	secrets func(Secrets)
+	frame   func(record []byte)
 	packets int64 // given so far
 	last    int64 // time of the last packet that had one
 	close   func()

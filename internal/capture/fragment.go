@@ -27,15 +27,16 @@ type fragment struct {
 
 // datagram is one that waits for fragments.
 type datagram struct {
-	key   fragmentKey
-	born  int64  // time of the first fragment
-	proto uint8  // as the fragment at offset 0 has it
-	block *Block // the bytes, at their place
-	seen  [(maxDatagram/fragmentUnit + 64) / 64]uint64
-	units int // bits set in seen
-	total int // length, -1 until the last fragment came
-	top   int // end of the furthest fragment
-	whole int // bytes before the first that was sent but not captured
+	key    fragmentKey
+	number int64  // in the order of their first fragments
+	born   int64  // time of the first fragment
+	proto  uint8  // as the fragment at offset 0 has it
+	block  *Block // the bytes, at their place
+	seen   [(maxDatagram/fragmentUnit + 64) / 64]uint64
+	units  int // bits set in seen
+	total  int // length, -1 until the last fragment came
+	top    int // end of the furthest fragment
+	whole  int // bytes before the first that was sent but not captured
 
 	older, newer *datagram
 }
@@ -52,6 +53,7 @@ type defragmenter struct {
 	bytes      int
 	done       *Block // of the datagram given last
 	incomplete int64
+	begun      int64
 }
 
 func (f *defragmenter) init(limits Limits) {
@@ -88,6 +90,9 @@ func (d *Decoder) fragment(c *cursor, p *Packet, key fragmentKey, fr fragment) (
 	}
 	if !f.accept(g, c, fr, end) {
 		return layerNone, FragmentDropped
+	}
+	if d.trace != nil {
+		d.trace(Step{Layer: LayerFragment, Bytes: c.b, Offset: fr.off, Datagram: g.number})
 	}
 	if g.total < 0 || g.units < unitsOf(g.total) {
 		return layerNone, FragmentWaiting
@@ -157,7 +162,8 @@ func (f *defragmenter) begin(key fragmentKey, now int64) *datagram {
 	} else {
 		g = new(datagram)
 	}
-	*g = datagram{key: key, born: now, total: -1, whole: maxDatagram, older: f.newest}
+	f.begun++
+	*g = datagram{key: key, number: f.begun, born: now, total: -1, whole: maxDatagram, older: f.newest}
 	if f.newest != nil {
 		f.newest.newer = g
 	} else {

@@ -13,6 +13,8 @@ type Packet struct {
 	File    int      // index of the file it came from
 	Offset  int64    // of its record in that file (decompressed), for messages
 	Block   *Block   // what Data lies in; after Decode, what the segment's payload lies in
+	Record  []byte   // of a file: the packet's record as it stands there, headers and options and all
+	At      int      // where Data begins in Record
 
 	// Fault is set where the capture itself spoiled the packet, and is then Decode's verdict.
 	Fault Verdict

@@ -59,6 +59,9 @@ func (p *pcap) fileHeader() error {
 	}
 	// The upper half may tell the length of the frame check sequence.
 	p.link = LinkType(p.u32(b[20:]) & 0xffff)
+	if p.frame != nil {
+		p.frame(b[:24:24])
+	}
 	p.w.advance(24)
 	p.ready = true
 	return nil
@@ -86,6 +89,7 @@ func (p *pcap) next(pkt *Packet) error {
 		}
 	}
 	pkt.Data = b[p.header:n:n]
+	pkt.Record, pkt.At = b[:n:n], p.header
 	pkt.WireLen = wireLen(wire, int(captured))
 	pkt.Time = int64(sec)*1e9 + int64(frac)*p.tick
 	pkt.Link = p.link

@@ -98,9 +98,13 @@ func (p *pcapng) next(pkt *Packet) error {
 			return p.damagedRecord("a block's length is %d at its begin and %d at its end", length, again)
 		}
 		pkt.Offset = p.w.off
+		pkt.Record = b[:n:n]
 		found, err := p.block(kind, b[8:n-4:n-4], pkt)
 		if err != nil {
 			return err
+		}
+		if p.frame != nil && (kind == blockSection || kind == blockInterface) {
+			p.frame(pkt.Record)
 		}
 		p.w.advance(n)
 		if found {
@@ -236,6 +240,7 @@ func (p *pcapng) enhanced(body []byte, pkt *Packet) (bool, error) {
 		return false, p.damagedRecord("a packet block of %d bytes", len(body)+12)
 	}
 	ts := uint64(p.u32(body[4:]))<<32 | uint64(p.u32(body[8:]))
+	pkt.At = 28
 	p.packet(pkt, p.u32(body), ts, body[20:], p.u32(body[12:]), p.u32(body[16:]))
 	return true, nil
 }
@@ -245,6 +250,7 @@ func (p *pcapng) obsolete(body []byte, pkt *Packet) (bool, error) {
 		return false, p.damagedRecord("a packet block of %d bytes", len(body)+12)
 	}
 	ts := uint64(p.u32(body[4:]))<<32 | uint64(p.u32(body[8:]))
+	pkt.At = 28
 	p.packet(pkt, uint32(p.u16(body)), ts, body[20:], p.u32(body[12:]), p.u32(body[16:]))
 	return true, nil
 }
@@ -263,6 +269,7 @@ func (p *pcapng) simple(body []byte, pkt *Packet) (bool, error) {
 			captured = min(captured, s)
 		}
 	}
+	pkt.At = 12
 	p.packet(pkt, 0, 0, body[4:], captured, wire)
 	pkt.Time, p.last = last, last
 	return true, nil

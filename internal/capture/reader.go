@@ -22,6 +22,10 @@ type Options struct {
 	// Secrets is called with each decryption-secrets block of a pcapng file, before the packets
 	// behind it are given; nil passes such blocks over.
 	Secrets func(Secrets)
+	// Frame is called with what stands around packets in the file, as it stands there: the file
+	// header of pcap, the section headers and interface descriptions of pcapng. It is alive
+	// during the call; nil ignores.
+	Frame func(record []byte)
 }
 
 // Reader reads capture files as one capture. It is for one goroutine, but Progress may be called
@@ -168,7 +172,7 @@ func (r *Reader) openFile(index int, probe bool) (f *file, size int64, regular b
 	f = &file{index: index, w: newWindow(plain, r.pool), limits: r.opts.Limits}
 	f.reporter = reporter{name: name, limit: r.opts.Limits.Warnings}
 	if !probe || !regular { // what cannot be opened again is read for good
-		f.warn, f.secrets = r.opts.Warn, r.opts.Secrets
+		f.warn, f.secrets, f.frame = r.opts.Warn, r.opts.Secrets, r.opts.Frame
 	}
 	f.close = func() {
 		f.w.close()

@@ -42,8 +42,9 @@ var mayImport = map[string][]string{
 	"internal/capture":   {"reassembly"},
 	"internal/dump":      {},
 	"internal/tls":       {"reassembly"},
+	"internal/scrub":     {"dissect", "internal/capture", "reassembly", "tree"},
 	"internal/output":    {"dissect", "tree"},
-	"internal/cli":       {"dissect", "dissect/layout", "internal/capture", "internal/dump", "internal/output", "internal/tls", "reassembly", "tree"},
+	"internal/cli":       {"dissect", "dissect/layout", "internal/capture", "internal/dump", "internal/output", "internal/scrub", "internal/tls", "reassembly", "tree"},
 	"internal/rules":     {},
 	"internal/bench":     {},
 	"internal/corpus":    {}, // finds the shared corpora, for tests
@@ -61,8 +62,8 @@ var onlyIn = map[string][]string{
 	"golang.org/x/term":               {"internal/cli"},
 	"github.com/stretchr/testify":     {}, // tests only
 	"github.com/rogpeppe/go-internal": {}, // tests only
-	"github.com/klauspost/compress":   {"internal/capture", "dissect/records", "dissect/payload"},
-	"github.com/pierrec/lz4":          {"dissect/records", "dissect/payload"},
+	"github.com/klauspost/compress":   {"internal/capture", "dissect/records", "dissect/payload", "internal/scrub"},
+	"github.com/pierrec/lz4":          {"dissect/records", "dissect/payload", "internal/scrub"},
 }
 
 // processOnly are the names that belong to the command line. Captured data carries its own
