@@ -27,6 +27,7 @@ func answer(t *testing.T, d *decoder, kind string, key, version int16, frame []b
 func batchDecoder(t *testing.T) *decoder {
 	t.Helper()
 	f := &decodeFlags{as: newChoice("frames", "records"), format: newChoice("json"), bytes: newChoice("base64"), color: newChoice("never"), plain: true, batch: true}
+	f.schema.loaded = schema.Default()
 	d, err := newFrameDecoder(&env{stdout: newStdout(io.Discard), stderr: io.Discard}, f)
 	require.NoError(t, err)
 	return d
