@@ -36,6 +36,7 @@ func verbs() []verb {
 		apisVerb,
 		schemaListVerb,
 		schemaShowVerb,
+		schemaDiffVerb,
 		schemaLintVerb,
 		schemaImportVerb,
 	}
