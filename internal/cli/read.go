@@ -145,6 +145,9 @@ func (f *readFlags) reader(e *env, follow bool) (*reader, error) {
 		json:      output.NewJSON(nil, output.Options{Bytes: form, ShowSecrets: f.showSecrets, Decoder: opt.Decoder, Catalogue: catalogue}),
 		walk:      opt.Decoder,
 	}
+	if f.format.value != "summary" && !f.plain || f.strict {
+		r.checks = output.NewRecordChecker()
+	}
 	switch f.format.value {
 	case "tree":
 		r.out = output.NewTree(e.stdout, opt)

@@ -28,6 +28,8 @@ type reader struct {
 	json  *output.JSON // the form that --where looks at
 	line  []byte
 	walk  *walk.Decoder // for strict
+	// checks holds batches against those before; nil does not.
+	checks *output.RecordChecker
 
 	shown  int64
 	issues issueCount
@@ -71,6 +73,9 @@ func (r *reader) done() bool {
 func (r *reader) Exchange(x *dissect.Exchange) {
 	if r.done() {
 		return
+	}
+	if r.checks != nil { // also of exchanges that are not shown, lest there be gaps
+		x.Issues = append(x.Issues, r.checks.Exchange(x)...)
 	}
 	ok, err := r.selected(x)
 	if err == nil && ok {

@@ -131,11 +131,12 @@ func (g *gatherer) key(s *RecordSet, topic string) setKey {
 }
 
 func (g *gatherer) Wanted(*RecordSet) bool { return true }
-func (g *gatherer) Batch(s *RecordSet, b *RecordBatch) {
+func (g *gatherer) Batch(s *RecordSet, b *RecordBatch) bool {
 	if g.batches != nil {
 		k := g.key(s, labTopic(s))
 		g.batches[k] = append(g.batches[k], *b)
 	}
+	return true
 }
 func (g *gatherer) Record(r *Record) {
 	if g.each != nil {
@@ -762,4 +763,28 @@ func TestEnvelopes(t *testing.T) {
 		})
 	}
 	assert.Positive(t, total)
+}
+
+// TestSequencesOfTheLab: what is out of sequence is what brokers that went away made producers
+// send again, and what packets that were lost left out.
+func TestSequencesOfTheLab(t *testing.T) {
+	for name, want := range map[string]string{
+		"a-producer": "", "b-txn": "", "x-full": "", "x-dup": "", "x-reorder": "", "x-reseg": "", "x-midstream": "",
+		"j1-cluster-start": "sent before", "j2-cluster-kill": "sent before", "x-drop3": "missing behind",
+	} {
+		c := NewRecordChecker()
+		var texts []string
+		exchanges(t, corpus.Path(t, "captures", "lab", "broker", name+".pcap.gz"), func(x *dissect.Exchange) {
+			for _, i := range c.Exchange(x) {
+				texts = append(texts, i.Text)
+			}
+		})
+		if want == "" {
+			assert.Empty(t, texts, name)
+			continue
+		}
+		if assert.NotEmpty(t, texts, name) {
+			assert.Contains(t, strings.Join(texts, "\n"), want, name)
+		}
+	}
 }

@@ -93,7 +93,7 @@ func (r *Records) Wanted(s *RecordSet) bool {
 }
 
 // Batch implements RecordHandler.
-func (r *Records) Batch(s *RecordSet, b *RecordBatch) {
+func (r *Records) Batch(s *RecordSet, b *RecordBatch) bool {
 	switch r.opt.Form {
 	case RecordJSON:
 		r.tail = r.jsonTail(r.tail[:0], s, b)
@@ -103,6 +103,7 @@ func (r *Records) Batch(s *RecordSet, b *RecordBatch) {
 	if i, found := r.checks.Batch(s, b); found {
 		r.Issue(s, i)
 	}
+	return true
 }
 
 // Record implements RecordHandler.

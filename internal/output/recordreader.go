@@ -74,7 +74,8 @@ type RecordBatch struct {
 type RecordHandler interface {
 	// Wanted reports whether the records of a set are to be given; others are not decompressed.
 	Wanted(*RecordSet) bool
-	Batch(*RecordSet, *RecordBatch)
+	// Batch reports whether the batch's records are to be given.
+	Batch(*RecordSet, *RecordBatch) bool
 	Record(*Record)
 	Issue(*RecordSet, tree.Issue)
 }

@@ -79,9 +79,10 @@ func (s *recordSink) Begin(e tree.Event) bool {
 		s.level = inBatch
 		return true
 	case s.level == inBatch && e.Desc.Kind == tree.KindArray:
-		s.handler.Batch(&s.set, &s.batch)
-		s.level = inRecords
-		return true
+		if s.handler.Batch(&s.set, &s.batch) {
+			s.level = inRecords
+			return true
+		}
 	case s.level == inRecords && e.Desc.Kind == tree.KindStruct:
 		headers := s.record.Headers[:0]
 		s.record = Record{Set: &s.set, Batch: &s.batch, Index: s.index, Offset: -1, Timestamp: -1, Sequence: -1, Headers: headers}
