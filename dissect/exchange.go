@@ -75,6 +75,9 @@ type Frame struct {
 
 	facts   *Facts // known when the exchange was complete
 	answers *Frame // of a response: its request
+
+	mechanism  string // of SASL, where the frame is part of a login
+	fromBroker bool   // of a token
 }
 
 // Cut reports whether bytes of the frame are missing.
@@ -111,7 +114,8 @@ type Connection struct {
 	Broker          reassembly.Dir
 	Software        string // the client's name and version, from ApiVersions
 	SoftwareVersion string
-	Principal       string
+	Principal       string // such as "User:alice", once the client has logged in
+	SASL            SASL   // the login, or the last one
 	Exchanges       int64
 	Gaps            []DirGap  // the first few of both directions
 	Skips           []DirSkip // the first few of both directions

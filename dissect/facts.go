@@ -5,6 +5,7 @@ package dissect
 type Facts struct {
 	topics map[[16]byte]string
 	ports  map[uint16]bool
+	owners map[string]string // principals by the ids of their delegation tokens
 }
 
 // metadataTopicID is the id that the metadata log has in every cluster (KIP-595).
@@ -45,5 +46,15 @@ func (f *Facts) learnTopic(id [16]byte, name []byte, most int) {
 	}
 	if len(f.topics) < most {
 		f.topics[id] = string(name)
+	}
+}
+
+// learnOwner notes whom a delegation token stands for; with most known, no further ones are taken.
+func (f *Facts) learnOwner(id, principal string, most int) {
+	if f.owners == nil {
+		f.owners = make(map[string]string)
+	}
+	if len(f.owners) < most {
+		f.owners[id] = principal
 	}
 }

@@ -124,8 +124,22 @@ func leadingFields(p *schema.Plan, b []byte, off int, visit func(f *schema.Field
 		f := &p.Root.Fields[i]
 		n, from := f.FixedSize, off
 		switch f.Op {
-		case schema.OpStruct, schema.OpArray, schema.OpRecords, schema.OpBytes:
+		case schema.OpStruct, schema.OpArray, schema.OpRecords:
 			return
+		case schema.OpBytes:
+			if f.Compact {
+				u, next := uvarintAt(b, off)
+				if next < 0 {
+					return
+				}
+				n, from = int(u)-1, next
+			} else {
+				if off > len(b)-4 {
+					return
+				}
+				n, from = int(int32At(b, off)), off+4
+			}
+			n = max(n, 0)
 		case schema.OpString:
 			if f.Compact {
 				u, next := uvarintAt(b, off)

@@ -13,6 +13,8 @@ const (
 	produceKey         = 0
 	metadataKey        = 3
 	saslHandshakeKey   = 17
+	saslAuthenticate   = 36
+	createTokenKey     = 38
 	apiVersionsKey     = 18
 	createTopicsKey    = 19
 	describeTopicsKey  = 75
@@ -66,6 +68,7 @@ func (c *conn) request(f *frame.Frame) {
 		if p := fr.Plan; p != nil {
 			d.useOlder(fr, h.body)
 			c.peek(fr, h.body)
+			c.loginRequest(fr, h.body)
 		}
 	}
 	if h.key == produceKey && d.acksNone(fr, h.body) {

@@ -116,7 +116,11 @@ func (c *conn) complete(x *exchange, whole bool) {
 	x.Response = resp
 	d.describeResponse(resp, req.APIKey, req.Version)
 	if whole && resp.Plan != nil {
-		c.learn(resp, responseBody(resp.Bytes, resp.Plan))
+		body := responseBody(resp.Bytes, resp.Plan)
+		c.learn(resp, body)
+		if body >= 0 {
+			c.loginResponse(req, resp, body)
+		}
 	}
 	if x.Overtook {
 		x.Issues = append(x.Issues, outOfOrderIssue())
@@ -181,6 +185,7 @@ func (c *conn) giveOrphan(x *exchange) {
 		x.State = Interrupted
 	}
 	if x.response.Kind == TokenFrame {
+		x.response.fromBroker = true
 		x.response.CorrelationID, x.response.Header = 0, nil
 		x.Issues = append(x.Issues, orphanTokenIssue(&x.response))
 	} else {

@@ -66,6 +66,9 @@ func (c *conn) clientToken(f *frame.Frame) {
 	fill(x.Request, f, &x.requestMarks)
 	x.Request.Kind = TokenFrame
 	c.hold(x, 0, x.Request, f)
+	if !x.Request.Cut() {
+		c.clientLogin(x.Request, x.Request.Bytes[4:])
+	}
 	for i, r := range c.late {
 		if r.response.Kind == TokenFrame && r.response.FirstPacket >= x.request.LastPacket {
 			c.late = append(c.late[:i], c.late[i+1:]...)
@@ -91,6 +94,10 @@ func (c *conn) brokerToken(f *frame.Frame) {
 func (c *conn) answerToken(x *exchange) {
 	c.release(x)
 	x.Response = &x.response
+	x.Response.mechanism, x.Response.fromBroker = x.Request.mechanism, true
+	if !x.Response.Cut() {
+		c.serverLogin(x.Response.Bytes[4:])
+	}
 	x.State = Paired
 	if x.Request.Cut() || x.Response.Cut() {
 		x.State = Interrupted

@@ -1,6 +1,7 @@
 package dissect
 
 import (
+	"github.com/kdissect/kdissect/dissect/payload"
 	"github.com/kdissect/kdissect/dissect/walk"
 	"github.com/kdissect/kdissect/tree"
 )
@@ -9,7 +10,7 @@ import (
 var (
 	tokenMessage = tree.Desc{Name: "SaslToken", Type: "message", Kind: tree.KindMessage}
 	tokenSize    = tree.Desc{Name: "size", Type: "int32", Kind: tree.KindInt32, About: "number of bytes that follow"}
-	tokenBytes   = tree.Desc{Name: "token", Type: "bytes", Kind: tree.KindBytes, Secret: true, About: "SASL token, as the mechanism defines it"}
+	tokenBytes   = tree.Desc{Name: "token", Key: "saslToken", Type: "bytes", Kind: tree.KindBytes, Secret: true, About: "SASL token, as the mechanism defines it"}
 	tokenCut     = tree.Desc{Name: "undecoded", Type: "bytes", Kind: tree.KindRest, About: "bytes that were not decoded"}
 )
 
@@ -24,6 +25,7 @@ func (f *Frame) Walk(d *walk.Decoder, sink tree.Sink) {
 	if f.facts != nil {
 		d.Context.Topics = f.facts
 	}
+	d.Context.Mechanism = f.mechanism
 	if r := f.answers; r != nil {
 		d.Context.Request, d.Context.RequestHeader, d.Context.RequestBody = r.Bytes, r.Header, r.Plan
 	}
@@ -35,8 +37,9 @@ func (f *Frame) Visit(d *walk.Decoder, header, body *walk.Selection, v walk.Visi
 	d.Visit(f.Bytes, f.Size, header, body, v)
 }
 
+// walkToken gives the events of a frame that is a token. JSON shows them as those of a body.
 func (f *Frame) walkToken(sink tree.Sink) {
-	whole := tree.Event{Desc: &tokenMessage, Span: tree.Span{Len: 4 + f.Size}, Aux: -1}
+	whole := tree.Event{Desc: &tokenMessage, Span: tree.Span{Len: 4 + f.Size}, Aux: -1, Flags: tree.FlagBody}
 	if sink.Begin(whole) {
 		switch n := int32(len(f.Bytes)); {
 		case n < 4:
@@ -45,15 +48,31 @@ func (f *Frame) walkToken(sink tree.Sink) {
 			}
 		default:
 			sink.Leaf(tree.Event{Desc: &tokenSize, Span: tree.Span{Len: 4}, Value: tree.Value{Num: int64(f.Size)}})
-			if n == 4 {
-				break
+			if n > 4 {
+				f.walkTokenBytes(sink)
 			}
-			e := tree.Event{Desc: &tokenBytes, Span: tree.Span{Off: 4, Len: n - 4}, Value: tree.Value{Bytes: f.Bytes[4:]}}
-			if f.Cut() {
-				e.Flags = tree.FlagCut
-			}
-			sink.Leaf(e)
 		}
 	}
 	sink.End(whole)
+}
+
+// walkTokenBytes gives the events of a token: as a whole, or its value without bytes of its own
+// and behind it its parts.
+func (f *Frame) walkTokenBytes(sink tree.Sink) {
+	token := f.Bytes[4:]
+	span := tree.Span{Off: 4, Len: int32(len(token))}
+	e := tree.Event{Desc: &tokenBytes, Span: span, Value: tree.Value{Bytes: token}}
+	if f.Cut() {
+		e.Flags = tree.FlagCut
+		sink.Leaf(e)
+		return
+	}
+	t := payload.ReadSASL(f.mechanism, f.fromBroker, token)
+	if t.Kind == payload.SASLUnknown {
+		sink.Leaf(e)
+		return
+	}
+	e.Span.Len, e.Flags = 0, tree.FlagComputed
+	sink.Leaf(e)
+	t.WalkGroup(token, span, sink)
 }

@@ -114,6 +114,8 @@ func (d *Decoder) Claim(desc *tree.Desc, data []byte) walk.Claim {
 		v = d.responseData(data)
 	case schema.RolePrincipalData:
 		v = d.versioned("DefaultPrincipalData", data)
+	case schema.RoleAuthBytes:
+		v = d.saslToken(data)
 	case schema.RoleMetrics:
 		v = d.metrics()
 	}

@@ -47,6 +47,10 @@ func (d *Decoder) members(at tree.Span, path string, sink tree.Sink) {
 	if f.header != nil {
 		d.nested(f.header, "header", data, f.headerAt, at, path, sink)
 	}
+	if f.sasl != nil {
+		f.sasl.Walk(data, at, d.records.NextSource, sink)
+		return
+	}
 	if f.body == nil {
 		d.walkMetrics(data, at, path, sink)
 		return

@@ -20,10 +20,11 @@ type form struct {
 	headerAt int
 	body     *schema.Plan // nil for metrics
 	bodyAt   int
-	end      int    // of the body
-	hide     bool   // holds secrets
-	note     string // a remark on how it was read
-	bare     bool   // the body alone is shown, as a member that JSON has a name for
+	end      int        // of the body
+	hide     bool       // holds secrets
+	note     string     // a remark on how it was read
+	sasl     *SASLToken // in place of a body
+	bare     bool       // the body alone is shown, as a member that JSON has a name for
 }
 
 // lead is a field of fixed meaning in front of a body.

@@ -28,6 +28,8 @@ type Context struct {
 	Request       []byte
 	RequestHeader *schema.Plan
 	RequestBody   *schema.Plan
+	// Mechanism of SASL that client and broker have agreed on; "" where it is not known.
+	Mechanism string
 }
 
 // Topics names topic ids.

@@ -93,6 +93,7 @@ type connection struct {
 	Software        string      `json:"softwareName,omitempty"`
 	SoftwareVersion string      `json:"softwareVersion,omitempty"`
 	Principal       string      `json:"principal,omitempty"`
+	SASL            *login      `json:"sasl,omitempty"`
 	TLS             *encryption `json:"tls,omitempty"`
 	Exchanges       int64       `json:"exchanges"`
 	FirstPacket     int64       `json:"firstPacket"`
@@ -184,6 +185,7 @@ func newConnection(c *dissect.Connection, why reassembly.End, sums *digests) con
 		Software:        c.Software,
 		SoftwareVersion: c.SoftwareVersion,
 		Principal:       c.Principal,
+		SASL:            newLogin(c),
 		TLS:             newEncryption(c),
 		Exchanges:       c.Exchanges,
 		FirstPacket:     c.TCP.FirstPacket,
@@ -313,6 +315,9 @@ func connectionTable(w *stdout, cs []connection) {
 		fmt.Fprintln(w, lines[1+i])
 		if c.FromClient.SHA256 != "" {
 			fmt.Fprintf(w, "   client sent %s\n   server sent %s\n", c.FromClient.SHA256, c.FromServer.SHA256)
+		}
+		if c.SASL != nil {
+			fmt.Fprintf(w, "   %s\n", c.SASL)
 		}
 		if c.TLS != nil {
 			fmt.Fprintf(w, "   %s\n", c.TLS.line)

@@ -99,11 +99,31 @@ func (d *details) halves() {
 		if x.Request != nil && x.Request.Kind == dissect.TokenFrame {
 			d.word("token ")
 			d.b = appendSize(d.b, int64(x.Request.Size))
+			d.login()
 		}
 		return
 	}
 	d.half("request", x.Request)
 	d.half("response", x.Response)
+}
+
+// login says who logs in by which mechanism, and whom the broker takes the client for once the
+// login is complete.
+func (d *details) login() {
+	s := &d.x.Conn.SASL
+	if s.State == dissect.LoginNone {
+		return
+	}
+	d.word("")
+	d.b = appendVisible(d.b, []byte(s.Mechanism))
+	switch {
+	case s.State == dissect.LoginDone && d.x.Conn.Principal != "":
+		d.word("")
+		d.b = appendVisible(d.b, []byte(d.x.Conn.Principal))
+	case s.User != "":
+		d.word("user=")
+		d.b = appendVisible(d.b, []byte(s.User))
+	}
 }
 
 func (d *details) half(side string, f *dissect.Frame) {
@@ -160,6 +180,9 @@ func (d *details) client() {
 	if f.mechanism != nil {
 		d.word("")
 		d.b = appendVisible(d.b, f.mechanism)
+	}
+	if r := d.x.Request; r != nil && r.APIKey == keySaslAuthenticate {
+		d.login()
 	}
 	if f.principal != nil {
 		d.word("")

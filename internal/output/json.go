@@ -101,8 +101,8 @@ func (j *JSON) appendHalf(b []byte, f *dissect.Frame, side string, orphan bool) 
 	switch {
 	case f == nil, j.opt.Plain && f.Cut():
 		return append(b, "null"...)
-	case f.Kind == dissect.TokenFrame:
-		return j.appendToken(b, f)
+	case j.opt.Plain && f.Kind == dissect.TokenFrame: // the log has no tokens
+		return append(b, "{}"...)
 	}
 	s := &j.body
 	s.reset(b)
@@ -114,26 +114,6 @@ func (j *JSON) appendHalf(b []byte, f *dissect.Frame, side string, orphan bool) 
 	}
 	return b
 }
-
-// appendToken appends an opaque SASL token (SaslHandshake v0): never in clear unless asked.
-func (j *JSON) appendToken(b []byte, f *dissect.Frame) []byte {
-	if j.opt.Plain {
-		return append(b, "{}"...)
-	}
-	b = append(b, `{"saslToken":`...)
-	token := framed(f)
-	if j.opt.ShowSecrets {
-		b = appendBase64(b, token)
-	} else {
-		b = append(b, '"')
-		b = appendHidden(b, len(token))
-		b = append(b, '"')
-	}
-	return append(b, '}')
-}
-
-// framed returns what follows a frame's size prefix.
-func framed(f *dissect.Frame) []byte { return f.Bytes[min(4, len(f.Bytes)):] }
 
 // appendClient appends what the connection has shown of its client.
 func appendClient(b []byte, c *dissect.Connection) []byte {

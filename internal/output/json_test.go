@@ -89,11 +89,18 @@ func TestToken(t *testing.T) {
 	x := testExchange()
 	x.Request.Kind, x.Response.Kind = dissect.TokenFrame, dissect.TokenFrame
 	copy(x.Request.Bytes[4:], "alice-pass")
-	line := lineOf(t, Options{}, nil, x)
+	lineOf := func(opt Options) string { return string(NewJSON(nil, opt).Append(nil, x)) }
+	line := lineOf(Options{})
 	assert.Contains(t, line, `{"requestHeader":null,"request":{"saslToken":"<hidden, 10 bytes>"},"response":{"saslToken":"<hidden, 10 bytes>"},`)
 	assert.NotContains(t, line, "alice")
-	assert.Contains(t, lineOf(t, Options{ShowSecrets: true}, nil, x), `"request":{"saslToken":"YWxpY2UtcGFzcw=="}`)
-	assert.Contains(t, lineOf(t, Options{Plain: true, ShowSecrets: true}, nil, x), `"requestHeader":null,"request":{},"response":{},`)
+	assert.Contains(t, lineOf(Options{ShowSecrets: true}), `"request":{"saslToken":"YWxpY2UtcGFzcw=="}`)
+	assert.Contains(t, lineOf(Options{Plain: true, ShowSecrets: true}), `"requestHeader":null,"request":{},"response":{},`)
+
+	copy(x.Request.Bytes[4:], "\x00bob\x00magic")
+	line = lineOf(Options{})
+	assert.Contains(t, line, `"request":{"saslToken":"<hidden, 10 bytes>","saslTokenDecoded":{"name":"PlainMessage","authzid":"","user":"bob","password":"<hidden, 5 bytes>"}},`)
+	assert.NotContains(t, line, "magic")
+	assert.Contains(t, lineOf(Options{ShowSecrets: true}), `"password":"bWFnaWM="`)
 }
 
 // bodyText returns the JSON of a body's events.
