@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -227,6 +228,7 @@ func joinable(a, b *FieldDef) bool {
 
 func joinField(a, b *FieldDef) *FieldDef {
 	f := *b
+	f.About = cmp.Or(b.About, a.About) // a user's, where one of them is
 	f.Versions.Min = a.Versions.Min
 	f.Nullable = span(a.Nullable, b.Nullable)
 	f.Tagged = span(a.Tagged, b.Tagged)
