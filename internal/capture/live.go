@@ -30,7 +30,7 @@ type LiveOptions struct {
 	Expression  string // of libpcap, in place of Filter; "" is none
 	SnapLen     int    // bytes kept of each packet; 262,144
 	Buffer      int    // bytes of the kernel's buffer for each interface; 32 MiB
-	Queue       int    // bytes of packets that wait for being decoded; 32 MiB
+	Queue       int    // bytes of packets that wait for being decoded; 64 MiB
 	Promiscuous bool
 
 	// Immediate has the kernel hand over packets as they come, where it else does so every 10 ms or
@@ -57,7 +57,7 @@ func (o LiveOptions) withDefaults() LiveOptions {
 	}
 	def(&o.SnapLen, 256<<10)
 	def(&o.Buffer, 32<<20)
-	def(&o.Queue, 32<<20)
+	def(&o.Queue, 64<<20)
 	return o
 }
 

@@ -49,7 +49,7 @@ run it by sudo, which is given up once the interfaces are open (see --user), or 
 				bytes:  newChoice("auto", "base64", "hex"),
 				color:  newChoice("auto", "always", "never"),
 			},
-			snapLen: 256 << 10, buffer: 32 << 20, queue: 32 << 20,
+			snapLen: 256 << 10, buffer: 32 << 20, queue: 64 << 20,
 		}
 		f.define(fs)
 		return f.run
