@@ -104,3 +104,14 @@ func TestErrorNames(t *testing.T) {
 	assert.Equal(t, "GROUP", configResourceTypes.Name(32))
 	assert.Empty(t, configResourceTypes.Name(3))
 }
+
+func TestAuthorizedOperations(t *testing.T) {
+	for v, want := range map[int64]string{
+		-2147483648: "not asked for", 0: "", 1 << 3: "READ", 1<<3 | 1<<8: "READ, DESCRIBE", 1 << 30: "bit 30",
+	} {
+		assert.Equal(t, want, authorizedOperations{}.Name(v), v)
+	}
+	p := Default().Plan(15, 5, Response)
+	groups := p.Root.Fields[1].Elem.Struct.Fields
+	assert.Equal(t, "READ", groups[len(groups)-1].Desc.Names.Name(8))
+}

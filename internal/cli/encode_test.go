@@ -24,9 +24,9 @@ func answer(t *testing.T, d *decoder, kind string, key, version int16, frame []b
 	return b
 }
 
-func batchDecoder(t *testing.T) *decoder {
+func batchDecoder(t *testing.T, plain bool, bytes string) *decoder {
 	t.Helper()
-	f := &decodeFlags{as: newChoice("frames", "records"), format: newChoice("json"), bytes: newChoice("base64"), color: newChoice("never"), plain: true, batch: true}
+	f := &decodeFlags{as: newChoice("frames", "records"), format: newChoice("json"), bytes: newChoice(bytes), color: newChoice("never"), plain: plain, batch: true}
 	f.schema.loaded = schema.Default()
 	d, err := newFrameDecoder(&env{stdout: newStdout(io.Discard), stderr: io.Discard}, f)
 	require.NoError(t, err)
@@ -37,7 +37,15 @@ func TestEncodeGivesDamagedFramesBack(t *testing.T) {
 	// Frames that were changed here and there, but have no malformed or truncated part, come back
 	// byte for byte: varints too long, tags out of order or sent with their default, odd bools,
 	// nulls where none are allowed, text that is not UTF-8, bytes behind the end.
-	d := batchDecoder(t)
+	forms := []struct {
+		*decoder
+		records records.Encoder
+	}{
+		{batchDecoder(t, true, "base64"), records.Encoder{}},              // record sets as their bytes
+		{batchDecoder(t, true, "auto"), records.Encoder{}},                // as their sizes
+		{batchDecoder(t, false, "auto"), records.Encoder{}},               // as arrays, payloads opened
+		{batchDecoder(t, false, "base64"), records.Encoder{Base64: true}}, // likewise
+	}
 	rng := rand.New(rand.NewPCG(1, 2))
 	tried, odd := 0, 0
 	type vector struct {
@@ -53,9 +61,10 @@ func TestEncodeGivesDamagedFramesBack(t *testing.T) {
 		if len(frame) > 4000 {
 			return
 		}
-		for range 6 {
+		for i := range 8 {
+			d := forms[i%len(forms)]
 			bad := damage(rng, frame)
-			line := answer(t, d, v.Kind, v.Key, v.Version, bad)
+			line := answer(t, d.decoder, v.Kind, v.Key, v.Version, bad)
 			if hopeless(t, line) {
 				continue
 			}
@@ -63,7 +72,7 @@ func TestEncodeGivesDamagedFramesBack(t *testing.T) {
 			if strings.Contains(string(line), `"wire"`) {
 				odd++
 			}
-			got, err := encodeLine(schema.Default(), line, records.Encoder{})
+			got, err := encodeLine(schema.Default(), line, d.records)
 			if !assert.NoError(t, err, "%s\n%x", line, bad) {
 				t.FailNow()
 			}

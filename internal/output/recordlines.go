@@ -247,7 +247,7 @@ func (r *Records) jsonRecord(b []byte, x *Record) []byte {
 	b = append(b, `,"offset":`...)
 	b = strconv.AppendInt(b, x.Offset, 10)
 	b = append(b, `,"tstype":"`...)
-	b = append(b, kcatTimestampType(x.Batch.TimestampType)...)
+	b = append(b, kcatTimestampType(x)...)
 	b = append(b, `","ts":`...)
 	b = strconv.AppendInt(b, x.Timestamp, 10)
 	if len(x.Headers) > 0 {
@@ -297,9 +297,12 @@ func (r *Records) jsonPart(b []byte, f ValueForm, p []byte, null, hide bool) []b
 	return f.appendJSON(b, p)
 }
 
-// kcatTimestampType returns the word that kcat has for a timestamp type.
-func kcatTimestampType(t []byte) string {
-	switch string(t) {
+// kcatTimestampType returns the word that kcat has for the type of a record's timestamp.
+func kcatTimestampType(x *Record) string {
+	if x.Set.AppendTime >= 0 { // the answer's
+		return "logappend"
+	}
+	switch string(x.Batch.TimestampType) {
 	case records.CreateTime.String():
 		return "create"
 	case records.LogAppendTime.String():

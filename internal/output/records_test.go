@@ -111,7 +111,7 @@ func TestOffsetsOfAFetch(t *testing.T) {
 func someRecord() *Record {
 	conn := &dissect.Connection{TCP: &reassembly.Conn{}, Broker: reassembly.Backward}
 	x := &dissect.Exchange{Number: 4, Conn: conn, Request: &dissect.Frame{ClientID: []byte("c1")}}
-	set := &RecordSet{Exchange: x, Frame: &dissect.Frame{FirstPacket: 9, FirstTime: 1700000000000000000}, Fetched: true, Topic: "orders", Partition: 3}
+	set := &RecordSet{Exchange: x, Frame: &dissect.Frame{FirstPacket: 9, FirstTime: 1700000000000000000}, Fetched: true, Topic: "orders", Partition: 3, BaseOffset: -1, AppendTime: -1}
 	batch := &RecordBatch{Magic: 2, Codec: []byte("gzip"), TimestampType: []byte("CreateTime"), ProducerID: 7, CRCValid: true}
 	return &Record{Set: set, Batch: batch, Offset: 12, Timestamp: 1700000000001, Sequence: 5, Key: []byte("k"), Value: []byte(`{"a": 1}`),
 		Headers: []RecordHeader{{Key: []byte("h"), Value: []byte("v")}, {Key: []byte("n"), Null: true}}}
@@ -138,6 +138,10 @@ func TestRecordLines(t *testing.T) {
 		{"json", RecordOptions{Form: RecordJSON, Value: ValueJSON}, nil,
 			`{"topic":"orders","partition":3,"offset":12,"tstype":"create","ts":1700000000001,"headers":["h","v","n",null],"key":"k","payload":{"a":1},"sequence":5,"direction":"fetched","time":"2023-11-14T22:13:20.000000000Z","clientId":"c1","connection":"` +
 				`:0-:0","exchange":4,"packet":9,"batch":{"magic":2,"codec":"gzip","baseOffset":0,"crcValid":true,"producerId":7,"producerEpoch":0,"isTransactional":false,"isControl":false,"partitionLeaderEpoch":0}}` + "\n"},
+		{"json of an answer with another time", RecordOptions{Form: RecordJSON}, func(r *Record) {
+			r.Set.Fetched, r.Set.Acked, r.Set.AppendTime, r.Set.Error, r.Headers = false, true, 1700000000001, 6, nil
+		}, `{"topic":"orders","partition":3,"offset":12,"tstype":"logappend","ts":1700000000001,"key":"k","payload":"{\"a\": 1}","sequence":5,"direction":"produced","errorCode":6,"time":"2023-11-14T22:13:20.000000000Z","clientId":"c1","connection":"` +
+			`:0-:0","exchange":4,"packet":9,"batch":{"magic":2,"codec":"gzip","baseOffset":0,"crcValid":true,"producerId":7,"producerEpoch":0,"isTransactional":false,"isControl":false,"partitionLeaderEpoch":0}}` + "\n"},
 		{"control records only when asked", RecordOptions{}, func(r *Record) { r.ControlType = []byte("COMMIT") }, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
