@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -275,8 +276,8 @@ func (d *decoder) decode(b []byte) error {
 // prefixed returns b with a size prefix, which is added where b fits a frame only with one.
 func (d *decoder) prefixed(b []byte) []byte {
 	if len(b) >= 4 {
-		size := int(int32(b[0])<<24 | int32(b[1])<<16 | int32(b[2])<<8 | int32(b[3]))
-		if size == len(b)-4 || size > 0 && size < len(b)-4 && d.frames.IsRequest(b[:4+size]) {
+		size := int(int32(binary.BigEndian.Uint32(b)))
+		if chained(b) || size > 0 && size < len(b)-4 && d.frames.IsRequest(b[:4+size]) {
 			return b
 		}
 	}
@@ -287,6 +288,18 @@ func (d *decoder) prefixed(b []byte) []byte {
 		return with
 	}
 	return b
+}
+
+// chained reports whether b is one or several frames behind one another, by their size prefixes.
+func chained(b []byte) bool {
+	for len(b) >= 4 {
+		size := int(int32(binary.BigEndian.Uint32(b)))
+		if size < 0 || size > len(b)-4 {
+			return false
+		}
+		b = b[4+size:]
+	}
+	return len(b) == 0
 }
 
 // frame describes the frame that b begins with.
