@@ -579,6 +579,11 @@ func TestConsumerProtocol(t *testing.T) {
 				}
 				assert.Equal(t, what, decoded["name"], "line %d %s", line, w.Field)
 				assert.Equal(t, w.Version, number(decoded["version"]))
+				if body := obj(decoded["body"]); name == "f2-streams-classic" && body["userData"] != nil {
+					what := map[bool]string{true: "SubscriptionInfoData", false: "AssignmentInfo"}[len(w.Assignment) == 0]
+					assert.Equal(t, what, obj(body["userDataDecoded"])["name"], "line %d", line)
+					assert.EqualValues(t, 11, number(obj(obj(body["userDataDecoded"])["body"])["version"]))
+				}
 				assert.Equal(t, canonical(t, digits(t, want)), canonical(t, without(decoded["body"])), "line %d", line)
 				n++
 			})
