@@ -77,26 +77,8 @@ func (c *descs) secret(desc *tree.Desc) *tree.Desc {
 func (c *descs) holdsSecret(p *schema.Plan) bool {
 	hide, known := c.hidden[p]
 	if !known {
-		hide = structHolds(p.Root)
+		hide = p.Root.HoldsSecrets()
 		c.hidden[p] = hide
 	}
 	return hide
-}
-
-func structHolds(s *schema.Struct) bool {
-	for _, list := range [][]schema.Field{s.Fields, s.Tags} {
-		for i := range list {
-			f := &list[i]
-			for f.Elem != nil {
-				f = f.Elem
-			}
-			// What a forwarded frame holds is not known from its layout.
-			role := schema.Role(f.Desc.Role)
-			if f.Desc.Secret || role == schema.RoleRequestData || role == schema.RoleResponseData ||
-				f.Struct != nil && structHolds(f.Struct) {
-				return true
-			}
-		}
-	}
-	return false
 }

@@ -71,6 +71,7 @@ func (k *compiler) layout(name string, defs []*FieldDef) *Struct {
 			}
 		}
 	}
+	s.hide()
 	slices.SortStableFunc(s.Tags, func(a, b Field) int { return int(a.Tag) - int(b.Tag) })
 	return s
 }

@@ -115,17 +115,6 @@ var times = set("AssignmentTimestamp", "CommitTimestamp", "commitTimestamp", "Cr
 	"MaxTimestampMs", "Timestamp", "TransactionLastUpdateTimestampMs", "TransactionStartTimeMs",
 	"TransactionStartTimestampMs", "WriteTimestamp")
 
-// secret reports whether a bytes field holds a password, a key or what stands for one.
-func secret(m *Message, field string) bool {
-	switch field {
-	case "AuthBytes", "Hmac", "SaltedPassword", "StoredKey", "ServerKey":
-		return true
-	case "Salt":
-		return strings.Contains(m.Name, "Scram")
-	}
-	return false
-}
-
 // roles assigns roles to fields by the keys of lookup; role adds what types and entity types tell.
 var roles = map[string]Role{
 	"ErrorCode":            RoleErrorCode,
@@ -258,7 +247,22 @@ var roles = map[string]Role{
 	"RequestPrincipal":                          RolePrincipalData,
 	"Metrics":                                   RoleMetrics,
 	"PushTelemetryRequest.CompressionType":      RoleCompression,
-	"FetchSnapshotResponse.Position":            RolePosition,
+	"AlterConfigsRequest.AlterableConfig.Name":  RoleConfigName,
+	"AlterConfigsRequest.AlterableConfig.Value": RoleConfigValue,
+	"IncrementalAlterConfigsRequest.AlterableConfig.Name":         RoleConfigName,
+	"IncrementalAlterConfigsRequest.AlterableConfig.Value":        RoleConfigValue,
+	"CreateTopicsRequest.CreatableTopicConfig.Name":               RoleConfigName,
+	"CreateTopicsRequest.CreatableTopicConfig.Value":              RoleConfigValue,
+	"CreateTopicsResponse.CreatableTopicConfigs.Name":             RoleConfigName,
+	"CreateTopicsResponse.CreatableTopicConfigs.Value":            RoleConfigValue,
+	"DescribeConfigsResponse.DescribeConfigsResourceResult.Name":  RoleConfigName,
+	"DescribeConfigsResponse.DescribeConfigsResourceResult.Value": RoleConfigValue,
+	"DescribeConfigsResponse.DescribeConfigsSynonym.Name":         RoleConfigName,
+	"DescribeConfigsResponse.DescribeConfigsSynonym.Value":        RoleConfigValue,
+	"ConfigRecord.Name":  RoleConfigName,
+	"ConfigRecord.Value": RoleConfigValue,
+
+	"FetchSnapshotResponse.Position": RolePosition,
 }
 
 // entityRoles gives fields the role of Kafka's entity type where the table has none.
@@ -275,6 +279,8 @@ var entityRoles = map[string]Role{
 var roleOps = map[Role][]Op{
 	RoleErrorCode:    {OpInt16},
 	RoleErrorMessage: {OpString},
+	RoleConfigName:   {OpString},
+	RoleConfigValue:  {OpString},
 	RoleTopicName:    {OpString},
 	RoleTopicID:      {OpUUID},
 	RolePartition:    {OpInt32},

@@ -107,6 +107,8 @@ const (
 	RoleMetrics          // of a client, as OTLP
 	RoleCompression      // codec of these
 	RolePosition         // of bytes in a file
+	RoleConfigName       // of a config
+	RoleConfigValue      // the value of the config whose name stands before it
 )
 
 // Plan is the layout of one message at one version, compiled once and read by many.
@@ -154,6 +156,10 @@ type Field struct {
 	FixedSize int   // -1 where it varies
 	Zero      Value // the schema's default, which tagged fields leave out when equal
 	Member    int32 // same as Desc.Order
+	// Hidden describes a RoleConfigValue that is secret: by SecretConfig of its name, or because
+	// the bool Mark bytes behind it says so, -1 where there is none. It is nil for other fields.
+	Hidden *tree.Desc
+	Mark   int
 }
 
 // Value is a default as the schema gives it, parsed.

@@ -32,6 +32,8 @@ type Decoder struct {
 	sink    tree.Sink
 	visitor visitor // of Visit
 	path    []step
+	config  []byte // name of the config whose value comes next
+	marked  bool   // the broker says that the config is secret, and so are its synonyms
 	// reported is set once the error that sticks in r was told; contained where one was met
 	// and left behind.
 	reported, contained bool
@@ -105,7 +107,7 @@ func (d *Decoder) begin(b []byte, off, end int, p *schema.Plan, sink tree.Sink) 
 	d.r.Reset(b, off, end)
 	d.sink = sink
 	d.path = d.path[:0]
-	d.reported, d.contained = false, false
+	d.reported, d.contained, d.config, d.marked = false, false, nil, false
 	if d.Records != nil {
 		d.Records.Reset()
 	}
@@ -287,6 +289,9 @@ func (d *Decoder) since(off int) tree.Span {
 func (d *Decoder) text(f *schema.Field, flags tree.Flags, index int32, off int) {
 	sent, n := d.stringLength(f.Compact, off)
 	if n < 0 {
+		if f.Hidden != nil {
+			d.hides(f) // for the synonyms
+		}
 		d.null(f, flags, index, sent, off)
 		return
 	}
@@ -294,10 +299,26 @@ func (d *Decoder) text(f *schema.Field, flags tree.Flags, index int32, off int) 
 	if d.r.Failed() {
 		return
 	}
-	d.bytes(f.Desc, flags, index, b, sent, off)
+	desc := f.Desc
+	switch {
+	case f.Hidden != nil && d.hides(f):
+		desc = f.Hidden
+	case desc.Role == uint8(schema.RoleConfigName):
+		d.config = b
+	}
+	d.bytes(desc, flags, index, b, sent, off)
 	if d.sink != nil && !utf8.Valid(b) {
 		d.issue(tree.Warning, tree.CodeMalformed, off, d.r.Off()-off, "not UTF-8")
 	}
+}
+
+// hides reports whether the value of a config, which ends at the present offset, is secret.
+func (d *Decoder) hides(f *schema.Field) bool {
+	if f.Mark >= 0 {
+		at := d.r.Off() + f.Mark
+		d.marked = at < len(d.r.Buf()) && d.r.Buf()[at] != 0
+	}
+	return d.marked || schema.SecretConfig(d.config)
 }
 
 // blob decodes counted bytes.

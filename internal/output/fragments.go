@@ -1,6 +1,9 @@
 package output
 
-import "github.com/kdissect/kdissect/tree"
+import (
+	"github.com/kdissect/kdissect/dissect/schema"
+	"github.com/kdissect/kdissect/tree"
+)
 
 // Fragments is a Sink that keeps the header and the body of one frame as JSON objects, with the
 // unknown tagged fields and the issues beside them. What its methods return is alive until Reset.
@@ -19,7 +22,7 @@ var _ tree.Sink = (*Fragments)(nil)
 func (f *Fragments) Reset(key int16) {
 	f.reset(f.buf[:0])
 	f.issues = f.issues[:0]
-	f.hideRest = holdsSecrets(key)
+	f.hideRest = schema.HoldsSecrets(key)
 }
 
 // Header returns the header's object; empty where there was none.

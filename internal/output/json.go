@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/kdissect/kdissect/dissect"
+	"github.com/kdissect/kdissect/dissect/schema"
 	"github.com/kdissect/kdissect/tree"
 )
 
@@ -106,7 +107,7 @@ func (j *JSON) appendHalf(b []byte, f *dissect.Frame, side string, orphan bool) 
 	}
 	s := &j.body
 	s.reset(b)
-	s.issueSide, s.hideRest = side, orphan || holdsSecrets(f.APIKey)
+	s.issueSide, s.hideRest = side, orphan || schema.HoldsSecrets(f.APIKey)
 	j.walk(f, s)
 	b = s.finish()
 	if !s.hasRoot { // cut before the body

@@ -58,10 +58,10 @@ func (t *Tree) Append(b []byte, x *dissect.Exchange) []byte {
 		b = t.appendIssue(b, &x.Issues[i])
 	}
 	if x.Request != nil {
-		b = t.appendFrame(b, "request", x.Request, holdsSecrets(x.Request.APIKey))
+		b = t.appendFrame(b, "request", x.Request, schema.HoldsSecrets(x.Request.APIKey))
 	}
 	if x.Response != nil {
-		hide := x.Request == nil || holdsSecrets(x.Request.APIKey)
+		hide := x.Request == nil || schema.HoldsSecrets(x.Request.APIKey)
 		b = t.appendFrame(b, "response", x.Response, hide)
 	}
 	t.x = nil
@@ -79,7 +79,7 @@ func (t *Tree) appendIssue(b []byte, i *tree.Issue) []byte {
 // AppendFrame appends the tree of a frame that did not come from a capture; side is request or
 // response.
 func (t *Tree) AppendFrame(b []byte, side string, f *dissect.Frame) []byte {
-	return t.appendFrame(b, side, f, holdsSecrets(f.APIKey))
+	return t.appendFrame(b, side, f, schema.HoldsSecrets(f.APIKey))
 }
 
 // appendFrame appends the tree of a frame, and around it what was asked for.
