@@ -98,7 +98,7 @@ func New(apis []*API, data []*Message, glossary *Glossary) *Catalogue {
 	slices.SortFunc(c.apis, func(a, b *API) int { return cmp.Compare(a.Key, b.Key) })
 	slices.SortFunc(c.data, func(a, b *Message) int { return cmp.Compare(a.Name, b.Name) })
 	words := make(map[int64]string)
-	for _, a := range slices.Backward(c.apis) { // so that of two of one name, the one without a key is found
+	for _, a := range c.apis {
 		c.byName[strings.ToLower(a.Name)] = a
 		c.byName[strings.ToLower(a.LogName)] = a
 		if a.Key < 0 {

@@ -3,6 +3,7 @@ package schema
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -336,6 +337,29 @@ func TestReferenceDrafts(t *testing.T) {
 			"RepartitionSinkTopics:[]string RepartitionSourceTopics:[]struct{Name:string Partitions:int32 TopicConfigs:[]struct?=null{key:string value:string}}}",
 			d.Messages[0].Layout(0))
 	})
+}
+
+// TestDraftsOfJars: Kafka's own definitions need no repair, and break no rule.
+func TestDraftsOfJars(t *testing.T) {
+	dir := os.Getenv("KDISSECT_JARS")
+	if dir == "" {
+		t.Skip("KDISSECT_JARS names no folder with Kafka's jars")
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "*.jar"))
+	require.NoError(t, err)
+	n := 0
+	for _, file := range files {
+		drafts, err := ReadDrafts(file)
+		require.NoError(t, err)
+		for _, d := range drafts {
+			n++
+			assert.Len(t, d.Messages, 1, d.File)
+			for _, f := range d.Findings {
+				assert.Equal(t, Warning, f.Severity, f.String())
+			}
+		}
+	}
+	assert.Greater(t, n, 100)
 }
 
 func FuzzReadDraft(f *testing.F) {

@@ -3,6 +3,7 @@ package schema
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // NoKey is the key of an API to which none is assigned. On the wire it is 0xffff.
@@ -32,6 +33,9 @@ func Layer(base *Catalogue, asKey int16, defs ...*Message) (*Catalogue, error) {
 	}
 	c := New(l.apis, l.data, base.glossary)
 	c.releases = slices.Clone(base.releases)
+	for a := range l.given { // by a name that base uses for another key, too
+		c.byName[strings.ToLower(a.Name)], c.byName[strings.ToLower(a.LogName)] = a, a
+	}
 	return c, nil
 }
 

@@ -77,6 +77,10 @@ func TestLayerOfADraft(t *testing.T) {
 	assert.Empty(t, Default().Header(Request, 2).Root.Fields[0].Desc.Names.Name(-1))
 	assert.Nil(t, Default().API(NoKey))
 
+	c, err = Layer(Default(), 120, m...)
+	require.NoError(t, err)
+	assert.Equal(t, int16(120), c.APIByName("StreamsGroupHeartbeat").Key)
+
 	c, err = Layer(Default(), 88, m...)
 	require.NoError(t, err)
 	assert.Equal(t, "F GroupId:string", c.API(88).Request.Layout(0))

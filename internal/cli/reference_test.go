@@ -3,7 +3,9 @@ package cli
 import (
 	"bytes"
 	"encoding/hex"
+	"fmt"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -49,4 +51,84 @@ func TestReferenceTrees(t *testing.T) {
 			assert.Equal(t, about.ReplaceAllString(strings.TrimRight(string(want), "\n"), "$1"), strings.TrimRight(got, "\n"))
 		})
 	}
+}
+
+// checkReferencePage makes a page of ConsumerGroupDescribe and holds its trees to the reference pages.
+func checkReferencePage(t *testing.T, flags ...string) {
+	t.Helper()
+	page, stderr, status := runMain(t, append([]string{"layout", "ConsumerGroupDescribe:1"}, flags...)...)
+	require.Equal(t, exitDone, status, stderr)
+	assert.Empty(t, stderr)
+	for _, c := range []struct {
+		side string
+		size int
+	}{{"request", 19}, {"response", 99}} {
+		want, err := os.ReadFile(corpus.Path(t, "reference", "ConsumerGroupDescribe.v1."+c.side+".tree.txt"))
+		require.NoError(t, err)
+		root, _, _ := strings.Cut(string(want), "\n")
+		at := strings.Index(page, root)
+		require.GreaterOrEqual(t, at, 0, root)
+		tree := page[at:][:min(len(want), len(page)-at)]
+		assert.Equal(t, string(want), tree)
+		assert.Regexp(t, fmt.Sprintf(`(?mi)^%s size +%d bytes$`, c.side, c.size), page)
+	}
+}
+
+// TestReferencePages: with Kafka's own texts, pages have the trees of the reference pages to the
+// letter.
+func TestReferencePages(t *testing.T) {
+	checkReferencePage(t, "--schema", corpus.Path(t, "reference", "ConsumerGroupDescribeRequest.json"),
+		"--schema", corpus.Path(t, "reference", "ConsumerGroupDescribeResponse.json"))
+}
+
+// TestReferencePagesOfJar takes the texts from the jar of a release.
+func TestReferencePagesOfJar(t *testing.T) {
+	dir := os.Getenv("KDISSECT_JARS")
+	if dir == "" {
+		t.Skip("KDISSECT_JARS names no folder with Kafka's jars")
+	}
+	checkReferencePage(t, "--schema", filepath.Join(dir, "kafka-clients-4.4.0.jar"))
+}
+
+// TestReferenceDrafts makes pages of drafts of proposals.
+func TestReferenceDrafts(t *testing.T) {
+	for _, c := range []struct{ file, name, title, other string }{
+		{"StreamsGroupHeartbeatRequest.draft.json", "StreamsGroupHeartbeat", "StreamsGroupHeartbeatRequest message v0 ", "StreamsGroupHeartbeatResponse"},
+		{"StreamsGroupDescribeResponse.draft1.json", "StreamsGroupDescribe", "StreamsGroupDescribeResponse message v0 ", "StreamsGroupDescribeRequest"},
+		{"StreamsGroupDescribeResponse.draft2.json", "StreamsGroupDescribe", "StreamsGroupDescribeResponse message v0 ", "StreamsGroupDescribeRequest"},
+	} {
+		file := corpus.Path(t, "reference", "drafts", c.file)
+		for _, format := range []string{"text", "markdown", "html", "json"} {
+			page, stderr, status := runMain(t, "layout", c.name, "--format", format, "--schema", file)
+			require.Equal(t, exitDone, status, stderr)
+			assert.Contains(t, page, c.name)
+			assert.NotContains(t, page, c.other, "a page of one side")
+			if format == "text" {
+				assert.Contains(t, page, c.title)
+				assert.Regexp(t, `(?m)^API key +unassigned, encoded as 0xffff$`, page)
+			}
+			for line := range strings.Lines(stderr) {
+				assert.Regexp(t, `^`+regexp.QuoteMeta(file)+`:\d+:\d+: repaired: `, line)
+			}
+			assert.Contains(t, stderr, file+`:2:13: repaired: apiKey "TBD" is no number; read as not assigned`)
+		}
+		page, _, status := runMain(t, "layout", c.name, "--schema", file, "--as-key", "120")
+		assert.Equal(t, exitDone, status)
+		assert.Regexp(t, `(?m)^API key +120$`, page)
+		_, _, status = runMain(t, "schema", "lint", file)
+		assert.Equal(t, exitDone, status)
+	}
+
+	garbled := corpus.Path(t, "reference", "drafts", "StreamsGroupTopologyValue.garbled.json")
+	page, stderr, status := runMain(t, "layout", "StreamsGroupTopologyValue", "--schema", garbled)
+	assert.Equal(t, exitFailed, status)
+	assert.Empty(t, page)
+	assert.Contains(t, stderr, garbled+":24:9: error: field CopartitionGroups has no type")
+	page, stderr, status = runMain(t, "layout", "StreamsGroupTopologyValue", "--lenient", "--schema", garbled)
+	assert.Equal(t, exitDone, status)
+	assert.Contains(t, page, "RepartitionSourceTopics []TopicInfo = 1 element")
+	assert.NotContains(t, page, "CopartitionGroups")
+	assert.Contains(t, stderr, garbled+":24:9: error: field CopartitionGroups has no type")
+	_, _, status = runMain(t, "schema", "lint", garbled)
+	assert.Equal(t, exitFailed, status)
 }
