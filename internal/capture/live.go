@@ -128,6 +128,7 @@ type Live struct {
 	batch    *batch
 	next     int
 	now      int64
+	ceiling  int64 // nothing can be later, by the wall clock as it is now set
 	offset   int64 // of the wall clock from the steady one
 	step     int64
 	lastTick int64
@@ -188,13 +189,7 @@ func (l *Live) Stop() { l.stop.Store(true) }
 // capture moves packets from one device to the queue.
 func (l *Live) capture(i int, d device) {
 	defer l.running.Done()
-	var offset int64
-	fresh := false // offset has been looked at since read was called; it may have waited
 	take := func(a *arrival) error {
-		if !fresh {
-			wall, steady := l.opts.Clock()
-			offset, fresh = wall-steady, true
-		}
 		l.queue.mu.Lock()
 		defer l.queue.mu.Unlock()
 		if l.queue.repeated(a, d.about().Link) {
@@ -205,13 +200,12 @@ func (l *Live) capture(i int, d device) {
 				return err
 			}
 		}
-		l.queue.put(a, offset)
+		l.queue.put(a)
 		return nil
 	}
 	for {
 		last := l.stop.Load() // one more read takes what had arrived when Stop was called
 		wall, _ := l.opts.Clock()
-		fresh = false
 		quiet, err := d.read(take)
 		l.lost[i].Store(d.drops())
 		if err == nil && quiet {
@@ -251,24 +245,26 @@ func (l *Live) Next(p *Packet) error {
 			l.batch = nil
 		}
 		wall, steady := l.opts.Clock()
+		l.ceiling = wall + int64(stepAt)
+		if l.stepped(wall - steady) {
+			return ErrTick
+		}
+		if seen := l.quietSince(); l.queue.empty() { // in this order
+			l.advance(seen)
+		}
 		if steady-l.lastTick >= int64(tickEvery) {
 			l.lastTick = steady
-			return l.tick(wall - steady)
+			return ErrTick
 		}
-		seen := l.quietSince() // before the look at the queue
 		b, ended, err := l.queue.pop()
 		switch {
 		case b != nil:
 			l.batch, l.next = b, 0
-			if l.stepped(b.offset) {
-				return ErrTick
-			}
 		case ended && err != nil:
 			return err
 		case ended:
 			return io.EOF
 		default:
-			l.now = max(l.now, seen)
 			l.queue.wait(tickEvery - time.Duration(steady-l.lastTick))
 		}
 	}
@@ -288,16 +284,17 @@ func (l *Live) give(p *Packet) {
 		File:    int(q.iface),
 		Block:   l.batch.block,
 	}
-	l.now = q.time
+	l.advance(q.time)
 }
 
-// tick takes note of the offset between the clocks.
-func (l *Live) tick(offset int64) error {
-	l.stepped(offset)
-	return ErrTick
+// advance has the time go on to t, unless that is a time from before the clock was set back.
+func (l *Live) advance(t int64) {
+	if t <= l.ceiling {
+		l.now = max(l.now, t)
+	}
 }
 
-// stepped reports whether the wall clock has been set.
+// stepped reports whether the wall clock has been set, from its offset to the steady one.
 func (l *Live) stepped(offset int64) bool {
 	step := offset - l.offset
 	l.offset = offset
@@ -319,7 +316,7 @@ func (l *Live) quietSince() int64 {
 }
 
 // Now is the time of the capture, in nanoseconds since 1970: that of the last packet or, after
-// it, the time up to which there was none.
+// it, the time up to which there was none. It goes backward by Step only.
 func (l *Live) Now() int64 { return l.now }
 
 // Step returns by how much, in nanoseconds, the wall clock has been set since the last call.

@@ -229,6 +229,12 @@ func TestLiveTellsAboutTheClock(t *testing.T) {
 			step += l.Step()
 		}
 		assert.InDelta(t, 2*by, step, float64(2*time.Second))
+
+		// One from before it that comes late changes nothing.
+		before := l.Now()
+		d.arrive <- arrival{tail: []byte("c"), time: wallStart + int64(by)}
+		assert.Equal(t, wallStart+int64(by), nextPacket(t, l).Time)
+		assert.InDelta(t, before, l.Now(), float64(time.Second))
 	}
 }
 

@@ -15,7 +15,6 @@ type batch struct {
 	block   *Block
 	used    int
 	packets []queued
-	offset  int64 // of the wall clock from the steady one, when it was begun
 }
 
 // queued is a packet in a batch's block.
@@ -60,11 +59,11 @@ func (q *queue) repeated(a *arrival, link LinkType) bool {
 }
 
 // put takes a packet, or drops it. mu is held.
-func (q *queue) put(a *arrival, offset int64) {
+func (q *queue) put(a *arrival) {
 	n := len(a.head) + len(a.tail)
 	q.count.Packets++
 	q.count.Bytes += int64(n)
-	b := q.last(n, offset)
+	b := q.last(n)
 	if b == nil {
 		q.count.Queue++
 		return
@@ -82,11 +81,10 @@ func (q *queue) put(a *arrival, offset int64) {
 }
 
 // last returns the batch for another n bytes, nil where there is no room.
-func (q *queue) last(n int, offset int64) *batch {
+func (q *queue) last(n int) *batch {
 	if i := len(q.full) - 1; i >= 0 {
 		b := q.full[i]
-		moved := offset - b.offset
-		if b.used+n <= len(b.block.data) && len(b.packets) < batchPackets && moved < int64(stepAt) && moved > -int64(stepAt) {
+		if b.used+n <= len(b.block.data) && len(b.packets) < batchPackets {
 			return b
 		}
 	}
@@ -97,7 +95,7 @@ func (q *queue) last(n int, offset int64) *batch {
 	if i := len(q.free) - 1; i >= 0 {
 		b, q.free = q.free[i], q.free[:i]
 	}
-	b.block, b.offset = q.pool.get(n), offset
+	b.block = q.pool.get(n)
 	q.full = append(q.full, b)
 	return b
 }
@@ -123,6 +121,13 @@ func (q *queue) pop() (b *batch, ended bool, err error) {
 	q.full[n] = nil
 	q.full = q.full[:n]
 	return b, false, nil
+}
+
+// empty reports whether all packets have been popped.
+func (q *queue) empty() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.full) == 0
 }
 
 // wait returns once pop may find something, at the latest after d.

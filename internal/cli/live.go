@@ -200,7 +200,7 @@ func (f *liveFlags) run(e *env, operands []string) error {
 // watch shows what live captures until it ends.
 func (f *liveFlags) watch(e *env, r *reader, live *capture.Live, keep *capture.Savefile) error {
 	w := &watcher{env: e, flags: f, live: live, segments: capture.NewSegments(live, capture.Limits{}), clock: clock()}
-	p := &pipeline{env: e, source: &f.source, handler: r, stopped: r.done, tick: w.tick, adjust: liveLimits, tellTLS: true}
+	p := &pipeline{env: e, source: &f.source, handler: r, stopped: r.done, tick: w.tick, now: live.Now, adjust: liveLimits, tellTLS: true}
 	decrypt, err := newDecryption(e, &f.source.keyLog, true)
 	if err != nil {
 		return err

@@ -33,6 +33,8 @@ type pipeline struct {
 	stopped func() bool
 	// tick is called as time passes on live interfaces; nil: never.
 	tick func(*reassembly.Assembler)
+	// now is the time of the capture; nil: that of the last segment.
+	now func() int64
 	// adjust changes what the flags ask of the dissector; nil: nothing.
 	adjust func(*dissect.Options)
 	// tellTLS has a line written about each connection that could not be decrypted.
@@ -110,7 +112,11 @@ func (p *pipeline) assemble(from segments, a *reassembly.Assembler, progress fun
 		if n == 0 {
 			p.first = seg.Time
 		}
-		a.Advance(seg.Time)
+		if p.now != nil {
+			a.Advance(p.now())
+		} else {
+			a.Advance(seg.Time)
+		}
 		a.Segment(&seg)
 		if n%1024 == 0 {
 			progress()
