@@ -30,6 +30,7 @@ func verbs() []verb {
 		liveVerb,
 		recordsVerb,
 		connectionsVerb,
+		scrubVerb,
 		decodeVerb,
 		encodeVerb,
 		layoutVerb,

@@ -49,8 +49,7 @@ var classes = map[string]class{
 	"ClientHost": host, "clientHost": host, "userEndPoint": host, "Url": host, "LeaderUrl": host,
 	"Rack": host, "RackId": host, "Racks": host, "ClusterId": host, "LogDir": host, "Path": host,
 	"Listener.Name": host, "LeaderEndpoint.Name": host, "BrokerEndpoint.Name": host,
-	"ControllerEndpoint.Name": host, "UpdateMetadataEndpoint.Listener": host, "Voter.Name": host,
-	"VoterEndpoint.Name": host, "KRaftVersionEndpoint.Name": host, "Endpoint.Name": host,
+	"ControllerEndpoint.Name": host, "UpdateMetadataEndpoint.Listener": host, "Endpoint.Name": host,
 	"ClientHostAddress": address,
 
 	"ResourceName": resource, "ResourceNameFilter": resource,
@@ -86,7 +85,7 @@ var classes = map[string]class{
 	"BrokerFeature.Name": kept, "ControllerFeature.Name": kept, "FeatureLevelRecord.Name": kept,
 	"BeginTransactionRecord.Name": kept,
 	"ClientSoftwareName":          kept, "ClientSoftwareVersion": kept, "Mechanism": kept, "Mechanisms": kept,
-	"AssignorName": kept, "ServerAssignor": kept, "ProtocolName": kept, "ProtocolType": kept, "ProtocolData": kept,
+	"AssignorName": kept, "Assignor.Name": kept, "ServerAssignor": kept, "ProtocolName": kept, "ProtocolType": kept, "ProtocolData": kept,
 	"protocol": kept, "protocolType": kept, "JoinGroupRequestProtocol.Name": kept, "ClassicProtocol.Name": kept,
 	"GroupState": kept, "GroupType": kept, "StatesFilter": kept, "StateFilters": kept, "TypesFilter": kept,
 	"UnknownStateFilters": kept, "TransactionState": kept, "RequestedMetrics": kept,

@@ -22,6 +22,7 @@ type frames struct {
 	sets    []tree.Span
 	open    []tree.Event
 	name    string // of the configuration whose value comes next
+	token   int32  // size of the SASL token whose parts come next
 }
 
 // derived is a buffer that was decompressed from a place in another.
@@ -44,7 +45,7 @@ type edit struct {
 func (s *frames) scrub(f *dissect.Frame, request bool) []byte {
 	s.in = f.Bytes
 	s.out = append(s.out[:0], f.Bytes...)
-	s.derived, s.sets, s.open, s.name = s.derived[:0], s.sets[:0], s.open[:0], ""
+	s.derived, s.sets, s.open, s.name, s.token = s.derived[:0], s.sets[:0], s.open[:0], "", 0
 	f.Walk(s.walk, s)
 	for i := len(s.derived) - 1; i >= 0; i-- {
 		s.recompress(&s.derived[i])
@@ -77,6 +78,13 @@ func (s *frames) buffers(source int32) (in, out []byte) {
 // Begin implements tree.Sink.
 func (s *frames) Begin(e tree.Event) bool {
 	s.open = append(s.open, e)
+	if n := s.token; n > 0 && e.Desc.Kind == tree.KindPayload {
+		// Its parts hang together: it is replaced as a whole.
+		s.token = 0
+		_, buf := s.buffers(e.Span.Source)
+		s.values.token(buf[e.Span.End()-n : e.Span.End()])
+		return false
+	}
 	if e.Desc.Kind == tree.KindRecords && len(e.Value.Bytes) > 0 {
 		start := e.Span.End() - int32(e.Value.Num)
 		s.sets = append(s.sets, tree.Span{Source: e.Span.Source, Off: start, Len: int32(len(e.Value.Bytes))})
@@ -124,6 +132,9 @@ const (
 // Leaf implements tree.Sink.
 func (s *frames) Leaf(e tree.Event) {
 	if e.Has(tree.FlagComputed) || e.Has(tree.FlagNull) {
+		if s.isToken(&e) {
+			s.token = int32(len(e.Value.Bytes))
+		}
 		return
 	}
 	switch e.Desc.Kind {
@@ -169,7 +180,7 @@ func (s *frames) value(e *tree.Event) {
 	structName, name := s.field(e)
 	role := schema.Role(e.Desc.Role)
 	switch {
-	case role == schema.RoleAuthBytes || e.Desc == nil || structName == tokenMessage:
+	case s.isToken(e):
 		s.values.token(b)
 		return
 	case e.Desc.Secret:
@@ -195,6 +206,12 @@ func (s *frames) value(e *tree.Event) {
 		}
 		s.values.replace(c, b)
 	}
+}
+
+// isToken reports whether a leaf is a SASL token.
+func (s *frames) isToken(e *tree.Event) bool {
+	return schema.Role(e.Desc.Role) == schema.RoleAuthBytes ||
+		e.Desc.Kind == tree.KindBytes && len(s.open) > 0 && s.open[len(s.open)-1].Desc.Name == tokenMessage
 }
 
 // tokenMessage is what the frame of a bare SASL token is called.

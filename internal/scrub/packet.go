@@ -76,8 +76,14 @@ func (p *packets) scrub(pkt *capture.Packet) error {
 	pkt.Data = data
 	at := func(b []byte) int { return len(data) - cap(b) }
 	v := p.dec.Decode(pkt, &seg)
-	if i := p.fragment(); i >= 0 {
+	i := p.fragment()
+	if i >= 0 {
 		p.steps = p.steps[:i+1]
+	}
+	if p.addresses != nil {
+		p.replaceAddresses(pkt)
+	}
+	if i >= 0 {
 		f := p.steps[i]
 		start := at(f.Bytes)
 		end := start + len(f.Bytes)
@@ -85,7 +91,7 @@ func (p *packets) scrub(pkt *capture.Packet) error {
 		if err := p.fragmentBytes(f); err != nil {
 			return err
 		}
-		p.finish(pkt, false)
+		p.finish(false)
 		return nil
 	}
 	if v == capture.TCPSegment {
@@ -95,7 +101,7 @@ func (p *packets) scrub(pkt *capture.Packet) error {
 		if err := p.streams.fillPayload(&seg, 0, payload); err != nil {
 			return err
 		}
-		p.finish(pkt, len(seg.Payload) == seg.WireLen)
+		p.finish(len(seg.Payload) == seg.WireLen)
 		return nil
 	}
 	keep := 0
@@ -110,7 +116,7 @@ func (p *packets) scrub(pkt *capture.Packet) error {
 		}
 	}
 	fill(data[min(keep, len(data)):], 0)
-	p.finish(pkt, false)
+	p.finish(false)
 	return nil
 }
 
@@ -151,12 +157,9 @@ const (
 	udpChecksum = 6
 )
 
-// finish replaces addresses and computes the checksums of the packet's headers. whole tells that
-// no byte of the segment is missing.
-func (p *packets) finish(pkt *capture.Packet, whole bool) {
-	if p.addresses != nil {
-		p.replaceAddresses(pkt)
-	}
+// finish computes the checksums of the packet's headers. whole tells that no byte of the segment
+// is missing.
+func (p *packets) finish(whole bool) {
 	for i := len(p.steps) - 1; i >= 0; i-- {
 		b := p.steps[i].Bytes
 		switch s := &p.steps[i]; {
