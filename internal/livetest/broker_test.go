@@ -74,16 +74,15 @@ func TestRealBroker(t *testing.T) {
 	log := filepath.Join(dir, "requests.ndjson")
 
 	eachBuild(t, func(t *testing.T, program string) {
-		seen := len(logged(t, log, addr))
+		seen := len(settled(t, log, addr)) // also what the client before left in flight
 		kept := filepath.Join(t.TempDir(), "kept.pcapng")
 		l := start(t, program, "-i", "lo", "--port", "19092", "-j", "-w", kept)
 		require.NoError(t, client(deadline(t), addr, "real-"+filepath.Base(program)))
-		time.Sleep(time.Second) // for the log
+		lines := settled(t, log, addr)[seen:]
 		require.Equal(t, 0, l.interrupt(), l.stderr.String())
 		assert.Contains(t, l.stderr.String(), nothingLost)
 		assert.Equal(t, read(t, program, "-j", kept), l.stdout.String())
 
-		lines := logged(t, log, addr)[seen:]
 		require.Greater(t, len(lines), clientBatches)
 		part := filepath.Join(t.TempDir(), "requests.ndjson")
 		require.NoError(t, os.WriteFile(part, []byte(strings.Join(lines, "")), 0o666))
@@ -91,6 +90,19 @@ func TestRealBroker(t *testing.T) {
 		assert.NoError(t, err, "%s", out)
 		t.Logf("%s", out)
 	})
+}
+
+// settled returns the lines of a request log about one listener, once there are no new ones for a
+// while.
+func settled(t *testing.T, name, listener string) []string {
+	t.Helper()
+	for before := -1; ; time.Sleep(2 * time.Second) {
+		lines := logged(t, name, listener)
+		if len(lines) == before {
+			return lines
+		}
+		before = len(lines)
+	}
 }
 
 // logged returns the lines of a request log about one listener.
