@@ -125,6 +125,9 @@ func (p *parser) definition(off int, more bool) (v *jsonValue, next int, end boo
 			p.passedOver(p.src[first.off:start], first.off, "between the definitions")
 		} else {
 			p.repaired(first.off, "text in front of the definition; left out")
+			if bare && strings.ContainsAny(lastLine(p.src[first.off:start]), `":`) {
+				p.fault(start, "the definition may begin in front of this")
+			}
 		}
 		p.start(start)
 	}
@@ -136,7 +139,7 @@ func (p *parser) definition(off int, more bool) (v *jsonValue, next int, end boo
 		p.take()
 	}
 	faults, noted := p.faults, len(p.found)
-	p.open = append(p.open[:0], v)
+	p.open, p.dedent = append(p.open[:0], v), false
 	for {
 		p.object(v)
 		if p.given || !p.continues() {
@@ -160,6 +163,12 @@ func (p *parser) definition(off int, more bool) (v *jsonValue, next int, end boo
 		v = nil
 	}
 	return v, max(next, off+1), p.tok.kind == tokEnd
+}
+
+// lastLine returns the last line of s that is not blank.
+func lastLine(s string) string {
+	s = strings.TrimSpace(s)
+	return s[strings.LastIndexByte(s, '\n')+1:]
 }
 
 // passedOver notes text behind a definition. What looks like a part of one is a fault.

@@ -84,6 +84,9 @@ func (p *parser) member(v *jsonValue) {
 		return
 	}
 	value := p.value()
+	if value == nil && key.text == "apiKey" && (p.tok.is(",") || p.tok.is("}")) {
+		return // of which the reader of definitions tells
+	}
 	if value == nil {
 		p.fault(p.tok.off, "%s has no value, but %s", quoted(key.text), p.tok.describe())
 		if p.tok.kind == tokEllipsis {
@@ -112,6 +115,7 @@ func (p *parser) array(v *jsonValue) {
 		case t.is("]"):
 			p.trailing(comma)
 			p.take()
+			p.dedent = p.dedent || p.dedented(v)
 			return
 		case t.is(","):
 			p.comma(comma || len(v.items) == 0)
@@ -135,7 +139,11 @@ func (p *parser) array(v *jsonValue) {
 			continue
 		case p.startsMember():
 			if p.endsArray(v) {
-				p.missing("]", "before the member "+quoted(t.text))
+				if topNames[t.text] && (p.dedent || p.dedented(v)) {
+					p.fault(t.off, "brackets are missing before %s, and where cannot be told", t.describe())
+				} else {
+					p.missing("]", "before the member "+quoted(t.text))
+				}
 				return
 			}
 			p.missingComma(!comma && len(v.items) > 0)
@@ -245,12 +253,38 @@ func (p *parser) atEnd(comma bool) {
 		p.add(n)
 	}
 	want := p.closers()
-	if comma || !closesValue(p.last) {
+	switch {
+	case comma || !closesValue(p.last):
 		p.fault(p.tok.off, "the text ends in the middle of the definition")
-	} else {
+	case p.dedent || slices.ContainsFunc(p.open, p.dedented):
+		p.fault(p.tok.off, "%s is missing, and where cannot be told", want)
+	default:
 		p.repaired(p.tok.off, "%s is missing at the end of the text; assumed", want)
 	}
 	p.given = true // of the brackets around, nothing is to be said any more
+}
+
+// dedented reports whether an item of the array v is indented less than the first, as if it
+// belonged to an array around, the brackets between being missing.
+func (p *parser) dedented(v *jsonValue) bool {
+	if !v.isArray() || len(v.items) < 2 {
+		return false
+	}
+	first, ok := p.indent(v.items[0])
+	if !ok {
+		return false
+	}
+	return slices.ContainsFunc(v.items[1:], func(item *jsonValue) bool {
+		in, ok := p.indent(item)
+		return ok && in != first && strings.HasPrefix(first, in)
+	})
+}
+
+// indent returns the white space in front of a value that begins a line.
+func (p *parser) indent(v *jsonValue) (string, bool) {
+	line := p.src[:v.tok.off]
+	line = strings.ReplaceAll(line[strings.LastIndexByte(line, '\n')+1:], "\u00a0", " ")
+	return line, strings.Trim(line, " \t") == ""
 }
 
 // closesValue reports whether t can be the last token of a value.

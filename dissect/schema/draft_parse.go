@@ -57,6 +57,7 @@ type parser struct {
 	found  []note
 	faults int
 	given  bool // up: too many faults
+	dedent bool // an array had items that are indented like those of an array around
 
 	// orphans are objects that belong nowhere, kept to be looked at.
 	orphans []*jsonValue
@@ -189,7 +190,7 @@ func (p *parser) bare(v *jsonValue) {
 	t := p.tok
 	next := p.peek(0)
 	line := p.src[t.end : t.end+lineLen(p.src[t.end:])]
-	if next.scalar() && next.off < t.end+len(line) && quoteAt(p.src[next.off:]).size == 0 && !memberNames[next.text] {
+	if (next.scalar() || next.kind == tokBad) && next.off < t.end+len(line) && quoteAt(p.src[next.off:]).size == 0 && !memberNames[next.text] {
 		p.text(v, line)
 		return
 	}

@@ -178,6 +178,10 @@ func TestDraftFaults(t *testing.T) {
 		{"struct in itself", edit(`"type": "int8"`, `"type": "Tail"`), `f:19:33: error: field Kind: struct Tail contains itself; there:`, "F Id:string " + parts},
 		{"text cut off", plan[:strings.Index(plan, `{ "name": "Leader"`)], `f:13:7: error: the text ends in the middle of the definition`, "F Id:string Parts:[]struct{Index:int32}"},
 		{"text cut off in a string", plan[:strings.Index(plan, `der", "type"`)], `f:13:17: error: the string is not closed; there:`, "F Id:string Parts:[]struct{Index:int32}"},
+		{"brackets missing in the middle", edit("    ]},\n", ""), `f:16:3: error: brackets are missing before the string "commonStructs", and where cannot be told; there:`, ""},
+		{"brackets missing in the middle, without more", strings.Replace(plan[:strings.Index(plan, "  ],\n  \"common")]+"  ]\n}\n", "    ]},\n", "", 1),
+			`f:17:1: error: ]} is missing, and where cannot be told`, ""},
+		{"the definition begins before", `apiKey": 1,` + "\n" + plan[strings.Index(plan, `  "type"`):], `f:2:3: error: the definition may begin in front of this; there:`, ""},
 		{"comment not closed", edit(`of it." },`, `of it." }, /* new`), `f:9:85: error: the comment is not closed; there:`, "F Id:string"},
 		{"validVersions", edit(`"validVersions": "0-1"`, `"validVersions": "TBD"`), `f:6:20: error: validVersions: versions "TBD": want N, N-M, N+ or none; there:`, ""},
 		{"validVersions without an end", edit(`"validVersions": "0-1"`, `"validVersions": "0+"`), `f:6:20: error: validVersions 0+ do not end; there:`, "F Id:string Parts:[]struct{Index:int32 Leader:int32=-1} " + tail},
@@ -270,6 +274,23 @@ func TestDraftIsNeverReadAsAnother(t *testing.T) {
 	}
 	assert.Less(t, faults, 10)
 	assert.Greater(t, repaired, 400)
+}
+
+// TestDraftWithoutAKey has what people write for a key that is not assigned yet.
+func TestDraftWithoutAKey(t *testing.T) {
+	for _, key := range []string{`TBD`, `"TBD"`, `“TBD”`, `<TBD>`, `??`, `N/A`, `null`, `"null"`, `None`, `-1`, ``, `TBD (the next free one)`, `TBD /* see KIP */`, `XX`} {
+		d := ReadDraft("f", strings.Replace(plan, "99", key, 1))
+		require.Len(t, d.Messages, 1, key)
+		assert.Equal(t, int16(NoKey), d.Messages[0].APIKey, key)
+		assert.Zero(t, d.Faults(), "%s: %s", key, texts(d.Findings))
+		assert.NotEmpty(t, d.Findings, key)
+	}
+	for _, key := range []string{`88 or 89`, `"1x"`, `99999`, `-2`, `[1]`} {
+		assert.NotZero(t, ReadDraft("f", strings.Replace(plan, "99", key, 1)).Faults(), key)
+	}
+	d := ReadDraft("f", strings.Replace(plan, "99", `"99"`, 1))
+	assert.Empty(t, d.Findings)
+	assert.Equal(t, int16(99), d.Messages[0].APIKey)
 }
 
 func TestDraftOfSeveralDefinitions(t *testing.T) {

@@ -312,8 +312,8 @@ func structural(line string) bool {
 	if strings.IndexByte("{}[]", line[0]) >= 0 {
 		return true
 	}
-	q := quoteAt(line)
-	return memberName(line[q.size:], q.size > 0) > 0
+	line = line[quoteAt(line).size:]
+	return memberName(line, true) > 0 || memberName(line, false) > 0
 }
 
 // memberName returns the length of the member's name that s begins with, when a colon follows
