@@ -59,9 +59,6 @@ func (f *connectionsFlags) run(e *env, files []string) error {
 	if err := f.source.check(); err != nil {
 		return err
 	}
-	if _, err := f.source.schema.catalogue(e); err != nil { // for the pipeline
-		return err
-	}
 	list := &connectionList{out: e.stdout, json: f.format.value == "json"}
 	p := &pipeline{env: e, source: &f.source, files: files, handler: list, stopped: list.done}
 	if f.digest {

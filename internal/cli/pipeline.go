@@ -78,6 +78,9 @@ func (p *pipeline) run() error {
 
 // dissect moves the segments through the stages, and calls progress now and then.
 func (p *pipeline) dissect(from segments, decrypt *decryption, progress func()) error {
+	if _, err := p.source.schema.catalogue(p.env); err != nil { // what the options have
+		return err
+	}
 	options := p.source.options(p.handler)
 	if p.adjust != nil {
 		p.adjust(&options)

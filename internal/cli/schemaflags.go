@@ -34,17 +34,17 @@ func (f *schemaFlags) catalogue(e *env) (*schema.Catalogue, error) {
 	if f.loaded != nil {
 		return f.loaded, nil
 	}
-	key := int16(schema.NoKey)
-	switch {
-	case f.asKeySet() && len(f.paths) == 0:
-		return nil, usagef("--as-key is about --schema")
-	case f.asKeySet() && f.asKey < 0:
-		return nil, usagef("--as-key %d: want 0 to 32767", f.asKey)
-	case f.asKeySet():
-		key = f.asKey
-	}
 	if len(f.paths) == 0 {
+		if f.asKeySet != nil && f.asKeySet() {
+			return nil, usagef("--as-key is about --schema")
+		}
 		return schema.Default(), nil
+	}
+	key := int16(schema.NoKey)
+	if f.asKeySet() {
+		if key = f.asKey; key < 0 {
+			return nil, usagef("--as-key %d: want 0 to 32767", key)
+		}
 	}
 	var messages []*schema.Message
 	for _, path := range f.paths {
