@@ -24,6 +24,9 @@ func apiOf(o *Options, f *dissect.Frame) *schema.API {
 	if f.Plan != nil && f.Plan.API != nil {
 		return f.Plan.API
 	}
+	if f.APIKey < 0 { // not known; it is the key of an API without one, too
+		return nil
+	}
 	return o.catalogue().API(f.APIKey)
 }
 
