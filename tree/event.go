@@ -126,6 +126,7 @@ type Desc struct {
 	Derived  bool  // JSON shows Aux, the value computed from what is on the wire
 	Nullable bool
 	Secret   bool   // never shown unless asked for
+	Data     bool   // contents of a record, shown as Values says
 	Default  string // as the schema writes it, empty where it writes none
 	Order    int32  // position among the members of its struct in the schema
 	Late     bool   // struct only: a tagged member stands before an untagged one in the schema

@@ -6,13 +6,14 @@ import "strconv"
 const GridRow = 16
 
 // Grid writes the bytes of a tree's sources in rows of 16, with the offset before them and
-// their ASCII form behind, coloured by region. Bytes of secret values are masked.
+// their ASCII form behind, coloured by region. Bytes of what is not shown are masked.
 type Grid struct {
 	Secrets bool
+	Values  Values
 	Color   bool
 
 	regions []Region
-	secret  []bool
+	masked  []bool
 }
 
 // Append appends the rows of every source of t to dst.
@@ -34,15 +35,16 @@ func (g *Grid) Append(dst []byte, t *Tree) []byte {
 func (g *Grid) Map(t *Tree, s int32) ([]Region, []bool) {
 	n := len(t.Sources[s])
 	if cap(g.regions) < n {
-		g.regions, g.secret = make([]Region, n), make([]bool, n)
+		g.regions, g.masked = make([]Region, n), make([]bool, n)
 	}
-	g.regions, g.secret = g.regions[:n], g.secret[:n]
+	g.regions, g.masked = g.regions[:n], g.masked[:n]
 	clear(g.regions)
-	clear(g.secret)
+	clear(g.masked)
 	// Children come after their parents, so the innermost node writes last.
 	for i := range t.Nodes {
 		d, span := t.Nodes[i].Desc, t.Nodes[i].Span
-		if span.Source != s || d.Region == RegionNone && !d.Secret {
+		hide := d.Secret && !g.Secrets || d.Data && g.Values != ValuesFull
+		if span.Source != s || d.Region == RegionNone && !hide {
 			continue
 		}
 		from, to := min(int(span.Off), n), min(int(span.End()), n)
@@ -52,10 +54,10 @@ func (g *Grid) Map(t *Tree, s int32) ([]Region, []bool) {
 			}
 			// A secret's length prefix is masked too: it is no secret, but tells nothing more
 			// than the tree does.
-			g.secret[at] = g.secret[at] || d.Secret
+			g.masked[at] = g.masked[at] || hide
 		}
 	}
-	return g.regions, g.secret
+	return g.regions, g.masked
 }
 
 func (g *Grid) rows(dst, b []byte) []byte {
@@ -71,7 +73,7 @@ func (g *Grid) rows(dst, b []byte) []byte {
 				continue
 			}
 			dst, color = g.paint(dst, color, g.regions[i])
-			if g.hidden(i) {
+			if g.masked[i] {
 				dst = append(dst, "**"...)
 				continue
 			}
@@ -81,7 +83,7 @@ func (g *Grid) rows(dst, b []byte) []byte {
 		dst = append(dst, "  "...)
 		for i := off; i < min(off+GridRow, len(b)); i++ {
 			switch c := b[i]; {
-			case g.hidden(i):
+			case g.masked[i]:
 				dst = append(dst, '*')
 			case c >= 0x20 && c < 0x7f:
 				dst = append(dst, c)
@@ -93,8 +95,6 @@ func (g *Grid) rows(dst, b []byte) []byte {
 	}
 	return dst
 }
-
-func (g *Grid) hidden(i int) bool { return g.secret[i] && !g.Secrets }
 
 func (g *Grid) paint(dst []byte, from, to Region) ([]byte, Region) {
 	if !g.Color || from == to {

@@ -10,7 +10,7 @@ type Line struct {
 
 // Line returns the parts of the line of node i, without colour.
 func (x *Text) Line(t *Tree, i int32) Line {
-	y := Text{Full: x.Full, Secrets: x.Secrets, UUIDName: x.UUIDName, t: t}
+	y := Text{Full: x.Full, Secrets: x.Secrets, Values: x.Values, UUIDName: x.UUIDName, t: t}
 	n := &t.Nodes[i]
 	part := func(write func(*Node)) string {
 		y.dst = y.dst[:0]

@@ -17,6 +17,7 @@ import (
 type Text struct {
 	Full    bool // long strings and bytes are not cut
 	Secrets bool // secret values are shown
+	Values  Values
 	Color   bool // ANSI colours
 	// UUIDName gives a uuid a name for its note, or "".
 	UUIDName func(desc *Desc, id []byte) string
@@ -205,6 +206,10 @@ func (x *Text) value(n *Node) {
 		x.dst = append(x.dst, "<hidden, "...)
 		x.dst = strconv.AppendInt(x.dst, n.Num, 10)
 		x.dst = append(x.dst, " bytes>"...)
+	case d.Data && x.Values != ValuesFull:
+		if !x.origin(n) {
+			x.dst = x.Values.Append(x.dst, x.t.Bytes(n))
+		}
 	default:
 		x.scalar(n)
 	}
@@ -276,19 +281,10 @@ func (x *Text) text(b []byte) {
 }
 
 func (x *Text) blob(n *Node) {
-	b := x.t.Bytes(n)
-	for i := range x.t.Origins {
-		if o := &x.t.Origins[i]; o.From.Source == n.Span.Source && o.From.End() == n.Span.End() && int64(o.From.Len) == n.Num && n.Num > 0 {
-			x.dst = append(x.dst, o.Codec...)
-			x.dst = append(x.dst, ", "...)
-			x.dst = strconv.AppendInt(x.dst, n.Num, 10)
-			x.dst = append(x.dst, "B -> "...)
-			x.dst = strconv.AppendInt(x.dst, int64(len(x.t.Sources[o.Source])), 10)
-			x.dst = append(x.dst, "B as #"...)
-			x.dst = strconv.AppendInt(x.dst, int64(o.Source), 10)
-			return
-		}
+	if x.origin(n) {
+		return
 	}
+	b := x.t.Bytes(n)
 	if len(b) == 0 {
 		x.dst = append(x.dst, "empty"...)
 		return
@@ -307,6 +303,23 @@ func (x *Text) blob(n *Node) {
 	x.dst = append(x.dst, "... "...)
 	x.dst = strconv.AppendInt(x.dst, int64(len(b)), 10)
 	x.dst = append(x.dst, 'B')
+}
+
+// origin writes which source was made from the bytes of n. It reports whether there is one.
+func (x *Text) origin(n *Node) bool {
+	for i := range x.t.Origins {
+		if o := &x.t.Origins[i]; o.From.Source == n.Span.Source && o.From.End() == n.Span.End() && int64(o.From.Len) == n.Num && n.Num > 0 {
+			x.dst = append(x.dst, o.Codec...)
+			x.dst = append(x.dst, ", "...)
+			x.dst = strconv.AppendInt(x.dst, n.Num, 10)
+			x.dst = append(x.dst, "B -> "...)
+			x.dst = strconv.AppendInt(x.dst, int64(len(x.t.Sources[o.Source])), 10)
+			x.dst = append(x.dst, "B as #"...)
+			x.dst = strconv.AppendInt(x.dst, int64(o.Source), 10)
+			return true
+		}
+	}
+	return false
 }
 
 // printable reports whether b is text that a line can show as it is.

@@ -23,6 +23,9 @@ type Decoder struct {
 	outer group // what the payload around says of the group
 	now   state
 
+	// Closed leaves what the records of Kafka's own topics hold as bytes.
+	Closed bool
+
 	form form   // of the bytes claimed last
 	data []byte // these bytes
 

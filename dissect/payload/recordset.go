@@ -65,7 +65,7 @@ func (d *Decoder) unaligned(data []byte, base tree.Span, path string, sink tree.
 	return true
 }
 
-var unalignedDesc = &tree.Desc{Name: "undecoded", Type: "bytes", Kind: tree.KindRest, Secret: true,
+var unalignedDesc = &tree.Desc{Name: "undecoded", Type: "bytes", Kind: tree.KindRest, Secret: true, Data: true,
 	About: "A part of a snapshot that does not begin with a batch."}
 
 // recordPayload is a Decoder as the records.Payload of its records.
@@ -87,7 +87,7 @@ func (p *recordPayload) Claim(rec *records.Record, part records.Part) bool {
 			return false
 		}
 		v = d.controlValue(rec)
-	case t == nil:
+	case t == nil || d.Closed:
 		return false
 	case t.kind == logTopic:
 		if part == records.Key {

@@ -36,7 +36,7 @@ var (
 	descRecords = group("records", "[]Record", "records", tree.KindArray, tree.RegionRecord,
 		"The records, compressed together where the attributes say so.")
 	descCompressed = &tree.Desc{Name: "compressed records", Type: "bytes", Kind: tree.KindBytes,
-		Region: tree.RegionBatch, About: "The records as the codec left them."}
+		Region: tree.RegionBatch, Data: true, About: "The records as the codec left them."}
 )
 
 // Descriptions of what stands in a record of a batch.
@@ -64,7 +64,7 @@ var (
 	descHeader = group("Header", "Header", "", tree.KindStruct, tree.RegionNone,
 		"One header.")
 	descHeaderKey = &tree.Desc{Name: "headerKey", Key: "key", Type: "string", Kind: tree.KindString,
-		Enc: tree.EncVarint, About: "Name of the header."}
+		Enc: tree.EncVarint, Data: true, About: "Name of the header."}
 	descHeaderValue = nullable(bytesField("headerValue", "value", tree.EncVarint,
 		"Value of the header."))
 )
@@ -161,7 +161,7 @@ func structural(name, typ string, k tree.Kind, about string) *tree.Desc {
 }
 
 func bytesField(name, key string, enc tree.Encoding, about string) *tree.Desc {
-	return &tree.Desc{Name: name, Key: key, Type: "bytes", Kind: tree.KindBytes, Enc: enc, About: about}
+	return &tree.Desc{Name: name, Key: key, Type: "bytes", Kind: tree.KindBytes, Enc: enc, Data: true, About: about}
 }
 
 func group(name, typ, key string, k tree.Kind, r tree.Region, about string) *tree.Desc {
@@ -169,7 +169,7 @@ func group(name, typ, key string, k tree.Kind, r tree.Region, about string) *tre
 }
 
 func rest(name, about string) *tree.Desc {
-	return &tree.Desc{Name: name, Type: "bytes", Kind: tree.KindRest, About: about}
+	return &tree.Desc{Name: name, Type: "bytes", Kind: tree.KindRest, Data: true, About: about}
 }
 
 func copyOf(d *tree.Desc) *tree.Desc {

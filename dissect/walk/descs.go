@@ -14,7 +14,7 @@ var (
 	tagDataDesc    = &tree.Desc{Name: "data", Type: "bytes", Kind: tree.KindBytes, About: "bytes of a field that the schema does not know"}
 	unknownTagDesc = &tree.Desc{Name: "unknown", Kind: tree.KindTag}
 
-	restDesc     = &tree.Desc{Name: "undecoded", Type: "bytes", Kind: tree.KindRest, About: "bytes that were not decoded"}
-	rawDesc      = &tree.Desc{Name: "body", Type: "bytes", Kind: tree.KindRest, About: "body of unknown layout"}
-	trailingDesc = &tree.Desc{Name: "trailing", Type: "bytes", Kind: tree.KindRest, About: "bytes behind the end of the body"}
+	restDesc     = &tree.Desc{Name: "undecoded", Type: "bytes", Kind: tree.KindRest, Data: true, About: "bytes that were not decoded"}
+	rawDesc      = &tree.Desc{Name: "body", Type: "bytes", Kind: tree.KindRest, Data: true, About: "body of unknown layout"}
+	trailingDesc = &tree.Desc{Name: "trailing", Type: "bytes", Kind: tree.KindRest, Data: true, About: "bytes behind the end of the body"}
 )

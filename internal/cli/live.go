@@ -48,6 +48,7 @@ run it by sudo, which is given up once the interfaces are open (see --user), or 
 				format: newChoice("summary", "tree", "json"),
 				bytes:  newChoice("auto", "base64", "hex"),
 				color:  newChoice("auto", "always", "never"),
+				values: newValuesFlag(),
 			},
 			snapLen: 256 << 10, buffer: 32 << 20, queue: 64 << 20,
 		}

@@ -41,6 +41,7 @@ Times are UTC. Passwords, tokens and the like are hidden unless --show-secrets i
 			format: newChoice("summary", "tree", "json"),
 			bytes:  newChoice("auto", "base64", "hex"),
 			color:  newChoice("auto", "always", "never"),
+			values: newValuesFlag(),
 		}
 		f.define(fs)
 		return f.run
@@ -50,6 +51,7 @@ Times are UTC. Passwords, tokens and the like are hidden unless --show-secrets i
 // readFlags are the flags of read.
 type readFlags struct {
 	format, bytes, color *choice
+	values               valuesFlag
 	formatSet            func() bool
 
 	tree, json, hex, packets, plain, showSecrets, full, strict bool
@@ -68,6 +70,7 @@ func (f *readFlags) define(fs *pflag.FlagSet) {
 	fs.BoolVar(&f.plain, "plain", false, "JSON: leave out what the broker's log does not have")
 	fs.Var(f.bytes, "bytes", "JSON: how to write the bytes of records")
 	fs.BoolVar(&f.showSecrets, "show-secrets", false, "show passwords, tokens and the like")
+	f.values.define(fs)
 	fs.Var(f.color, "color", "colour the output; auto: on a terminal, unless NO_COLOR is set")
 	fs.BoolVar(&f.strict, "strict", false, "end with status 3 when issues (warnings or errors) were found")
 	f.formatSet = func() bool { return fs.Changed("format") }
@@ -128,13 +131,14 @@ func (f *readFlags) reader(e *env, follow bool) (*reader, error) {
 		Plain:       f.plain,
 		Bytes:       form,
 		ShowSecrets: f.showSecrets,
+		Values:      f.values.values(),
 		Color:       f.format.value != "json" && useColor(f.color.value, e.stdout),
 		Wide:        f.full,
 		Live:        e.stdout.terminal || follow,
 		Packets:     f.packets,
 		Full:        f.full,
 		Hex:         f.hex,
-		Decoder:     newDecoder(catalogue),
+		Decoder:     newClosedDecoder(catalogue, f.values.values()),
 		Catalogue:   catalogue,
 	}
 	r := &reader{
@@ -142,7 +146,7 @@ func (f *readFlags) reader(e *env, follow bool) (*reader, error) {
 		limit:     f.selection.count,
 		strict:    f.strict,
 		facts:     output.NewFacts(output.Options{Catalogue: catalogue}),
-		json:      output.NewJSON(nil, output.Options{Bytes: form, ShowSecrets: f.showSecrets, Decoder: opt.Decoder, Catalogue: catalogue}),
+		json:      output.NewJSON(nil, output.Options{Bytes: form, ShowSecrets: f.showSecrets, Decoder: newDecoder(catalogue), Catalogue: catalogue}),
 		walk:      opt.Decoder,
 	}
 	if f.format.value != "summary" && !f.plain || f.strict {

@@ -40,6 +40,7 @@ own, with both places.`,
 			format: newChoice("text", "json", "raw"),
 			key:    newChoice(output.ValueForms...),
 			value:  newChoice(output.ValueForms...),
+			values: newValuesFlag(),
 		}
 		f.define(fs)
 		return f.run
@@ -49,6 +50,7 @@ own, with both places.`,
 // recordsFlags are the flags of records.
 type recordsFlags struct {
 	format, key, value *choice
+	values             valuesFlag
 
 	topics, clientIDs, connections []string
 	since, until                   instant
@@ -74,6 +76,7 @@ func (f *recordsFlags) define(fs *pflag.FlagSet) {
 	fs.Var(&f.until, "until", "only up to this `time`")
 	fs.Int64VarP(&f.count, "count", "n", 0, "stop after `N` records")
 	fs.BoolVar(&f.follow, "follow", false, "show each record at once; without a file, those on stdin")
+	f.values.define(fs)
 	fs.BoolVar(&f.showSecrets, "show-secrets", false, "show passwords, tokens and the like")
 	fs.BoolVar(&f.strict, "strict", false, "end with status 3 when issues (warnings or errors) were found")
 	f.source.define(fs)
@@ -90,6 +93,9 @@ func (f *recordsFlags) check(files []string) error {
 	}
 	if f.json {
 		f.format.value = "json"
+	}
+	if f.format.value == "raw" && f.values.value != "full" {
+		return usagef("--format raw is of values as they are: it does not go with --values %s", f.values.value)
 	}
 	return f.source.check()
 }
@@ -110,7 +116,7 @@ func (f *recordsFlags) run(e *env, files []string) error {
 		return err
 	}
 	opt := output.RecordOptions{
-		ShowSecrets: f.showSecrets, Control: f.control, Produced: f.produced, Fetched: f.fetched, Limit: f.count,
+		ShowSecrets: f.showSecrets, Values: f.values.values(), Control: f.control, Produced: f.produced, Fetched: f.fetched, Limit: f.count,
 		Live: f.follow || e.stdout.terminal || slices.Contains(files, "-"),
 	}
 	switch f.format.value {
@@ -127,7 +133,7 @@ func (f *recordsFlags) run(e *env, files []string) error {
 	out := output.NewRecords(e.stdout, opt)
 	h := &recordsHandler{
 		selection: sel, out: out,
-		records: output.NewRecordReader(newDecoder(catalogue), out, opt.Form != output.RecordRaw, f.showSecrets),
+		records: output.NewRecordReader(newClosedDecoder(catalogue, f.values.values()), out, opt.Form != output.RecordRaw, f.showSecrets),
 	}
 	p := &pipeline{env: e, source: &f.source, files: files, handler: h, stopped: out.Full}
 	h.first = func() int64 { return p.first }

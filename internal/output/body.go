@@ -21,6 +21,7 @@ type body struct {
 	plain       bool
 	bytes       BytesForm
 	showSecrets bool
+	values      tree.Values
 	wantHeader  bool // write the header as an object too
 	hideRest    bool // bytes of unknown layout may hold secrets
 
@@ -240,6 +241,8 @@ func (s *body) records(h *level, e *tree.Event) bool {
 	switch {
 	case null:
 		s.buf = append(s.buf, "null"...)
+	case whole && s.values != tree.ValuesFull:
+		s.withheld(e.Value.Bytes)
 	case whole:
 		s.buf = appendBase64(s.buf, e.Value.Bytes)
 	default:
@@ -296,6 +299,8 @@ func (s *body) raw(e *tree.Event) {
 		s.buf = append(s.buf, `{"raw":`...)
 		if (s.hideRest || e.Desc.Secret) && !s.showSecrets {
 			s.hidden(len(e.Value.Bytes))
+		} else if e.Desc.Data && s.values != tree.ValuesFull {
+			s.withheld(e.Value.Bytes)
 		} else {
 			s.buf = appendBase64(s.buf, e.Value.Bytes)
 		}
@@ -307,6 +312,13 @@ func (s *body) raw(e *tree.Event) {
 func (s *body) hidden(n int) {
 	s.buf = append(s.buf, '"')
 	s.buf = appendHidden(s.buf, n)
+	s.buf = append(s.buf, '"')
+}
+
+// withheld writes what is shown of the contents of a record.
+func (s *body) withheld(b []byte) {
+	s.buf = append(s.buf, '"')
+	s.buf = s.values.Append(s.buf, b)
 	s.buf = append(s.buf, '"')
 }
 
@@ -323,6 +335,9 @@ func (s *body) value(e *tree.Event, record bool) {
 			n = int(e.Span.Len)
 		}
 		s.hidden(n)
+		return
+	case d.Data && s.values != tree.ValuesFull:
+		s.withheld(v.Bytes)
 		return
 	}
 	num := v.Num

@@ -12,7 +12,7 @@ type Fragments struct{ body }
 // NewFragments returns a sink that is ready.
 func NewFragments(opt Options) *Fragments {
 	f := &Fragments{}
-	f.plain, f.bytes, f.showSecrets, f.wantHeader = opt.Plain, opt.Bytes, opt.ShowSecrets, true
+	f.plain, f.bytes, f.showSecrets, f.values, f.wantHeader = opt.Plain, opt.Bytes, opt.ShowSecrets, opt.Values, true
 	return f
 }
 

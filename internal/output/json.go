@@ -29,7 +29,7 @@ type JSON struct {
 // NewJSON returns a writer of JSON lines.
 func NewJSON(w io.Writer, opt Options) *JSON {
 	j := &JSON{opt: opt, out: lines{w: w, live: opt.Live}}
-	j.body.plain, j.body.bytes, j.body.showSecrets = opt.Plain, opt.Bytes, opt.ShowSecrets
+	j.body.plain, j.body.bytes, j.body.showSecrets, j.body.values = opt.Plain, opt.Bytes, opt.ShowSecrets, opt.Values
 	d := j.opt.decoder()
 	j.walk = func(f *dissect.Frame, s tree.Sink) { f.Walk(d, s) }
 	return j

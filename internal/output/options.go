@@ -3,6 +3,7 @@ package output
 import (
 	"github.com/kdissect/kdissect/dissect/schema"
 	"github.com/kdissect/kdissect/dissect/walk"
+	"github.com/kdissect/kdissect/tree"
 )
 
 // BytesForm says how the keys, values and header values of records are written in JSON.
@@ -37,6 +38,8 @@ type Options struct {
 	Bytes BytesForm
 	// ShowSecrets writes passwords, tokens and the like instead of "<hidden, N bytes>".
 	ShowSecrets bool
+	// Values says what is shown of the contents of records.
+	Values tree.Values
 	// Color marks up summaries and trees for a terminal.
 	Color bool
 	// Wide lists all topics and partitions in a summary line; else the details of an exchange

@@ -29,6 +29,7 @@ type RecordOptions struct {
 	Form        RecordForm
 	Key, Value  ValueForm
 	ShowSecrets bool
+	Values      tree.Values
 	// Control shows control records, too.
 	Control bool
 	// Produced and Fetched choose the directions; with neither, both are shown.
@@ -257,13 +258,13 @@ func (r *Records) jsonRecord(b []byte, x *Record) []byte {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = appendQuoted(b, h.Key)
-			b = append(b, ',')
-			if h.Null {
-				b = append(b, "null"...)
+			if r.opt.Values != tree.ValuesFull {
+				b = r.jsonPart(b, ValueAuto, h.Key, false, false)
 			} else {
-				b = ValueAuto.appendJSON(b, h.Value)
+				b = appendQuoted(b, h.Key)
 			}
+			b = append(b, ',')
+			b = r.jsonPart(b, ValueAuto, h.Value, h.Null, false)
 		}
 		b = append(b, ']')
 	}
@@ -292,6 +293,10 @@ func (r *Records) jsonPart(b []byte, f ValueForm, p []byte, null, hide bool) []b
 	case hide && !r.opt.ShowSecrets:
 		b = append(b, '"')
 		b = appendHidden(b, len(p))
+		return append(b, '"')
+	case r.opt.Values != tree.ValuesFull:
+		b = append(b, '"')
+		b = r.opt.Values.Append(b, p)
 		return append(b, '"')
 	}
 	return f.appendJSON(b, p)
@@ -394,7 +399,11 @@ func (r *Records) textRecord(b []byte, x *Record) []byte {
 		} else {
 			b = append(b, ", "...)
 		}
-		b = appendVisible(b, h.Key)
+		if r.opt.Values != tree.ValuesFull {
+			b = r.opt.Values.Append(b, h.Key)
+		} else {
+			b = appendVisible(b, h.Key)
+		}
 		b = append(b, '=')
 		b = r.textPart(b, ValueAuto, h.Value, h.Null, false)
 		if i == len(x.Headers)-1 {
@@ -417,6 +426,8 @@ func (r *Records) textPart(b []byte, f ValueForm, p []byte, null, hide bool) []b
 		return append(b, "null"...)
 	case hide && !r.opt.ShowSecrets:
 		return appendHidden(b, len(p))
+	case r.opt.Values != tree.ValuesFull:
+		return r.opt.Values.Append(b, p)
 	case len(p) == 0:
 		return append(b, `""`...)
 	}

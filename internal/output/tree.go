@@ -26,8 +26,8 @@ func NewTree(w io.Writer, opt Options) *Tree {
 	opt.decoder() // shared with the summary
 	t := &Tree{
 		opt: opt, out: lines{w: w, live: opt.Live}, summary: NewSummary(nil, opt),
-		text: tree.Text{Full: opt.Full, Secrets: opt.ShowSecrets, Color: opt.Color},
-		grid: tree.Grid{Secrets: opt.ShowSecrets, Color: opt.Color},
+		text: tree.Text{Full: opt.Full, Secrets: opt.ShowSecrets, Values: opt.Values, Color: opt.Color},
+		grid: tree.Grid{Secrets: opt.ShowSecrets, Values: opt.Values, Color: opt.Color},
 	}
 	t.walk = func(f *dissect.Frame, s tree.Sink) { f.Walk(opt.Decoder, s) }
 	t.text.UUIDName = func(d *tree.Desc, id []byte) string {
