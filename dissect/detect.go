@@ -57,10 +57,11 @@ func (c *conn) direction() (client reassembly.Dir, sure, known bool) {
 			return reassembly.Forward, false, true
 		}
 	}
-	a, b := c.d.facts.BrokerPort(src.Port), c.d.facts.BrokerPort(dst.Port)
+	if t.SawSYN || t.SawSYNACK { // what is not needed is not asked: it may have to be waited for
+		return reassembly.Forward, true, c.d.view.brokerPort(dst.Port)
+	}
+	a, b := c.d.view.brokerPort(src.Port), c.d.view.brokerPort(dst.Port)
 	switch {
-	case t.SawSYN || t.SawSYNACK:
-		return reassembly.Forward, true, b
 	case t.TLS != nil && t.TLS.Hello && t.TLS.Client == reassembly.Backward:
 		return reassembly.Backward, true, a
 	case t.TLS != nil && t.TLS.Hello:

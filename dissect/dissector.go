@@ -14,7 +14,7 @@ type Dissector struct {
 	handler Handler
 	skips   SkipHandler // nil where the handler does not want them
 	pool    *frame.Pool
-	facts   *Facts
+	view    *view
 	ports   map[uint16]bool
 	brokers map[reassembly.Endpoint]bool
 	names   nameSink
@@ -35,13 +35,14 @@ func New(opt Options) *Dissector {
 	if opt.Catalogue == nil {
 		opt.Catalogue = schema.Default()
 	}
-	d := &Dissector{opt: opt, limits: opt.Limits.withDefaults(), handler: opt.Handler, facts: opt.Facts}
+	d := &Dissector{opt: opt, limits: opt.Limits.withDefaults(), handler: opt.Handler}
 	d.skips, _ = opt.Handler.(SkipHandler)
 	d.catalogue = opt.Catalogue
 	d.pool = frame.NewPool(d.limits.Buffers)
-	if d.facts == nil {
-		d.facts = &Facts{}
+	if opt.Facts == nil {
+		opt.Facts = &Facts{}
 	}
+	d.view = opt.Facts.join()
 	d.ports = make(map[uint16]bool, len(opt.Ports))
 	for _, p := range opt.Ports {
 		d.ports[p] = true
@@ -54,7 +55,21 @@ func New(opt Options) *Dissector {
 }
 
 // Facts returns what was learned; with Options.Facts a second pass knows it from the start.
-func (d *Dissector) Facts() *Facts { return d.facts }
+func (d *Dissector) Facts() *Facts { return d.view.facts }
+
+// At says where in the capture d stands: what follows happens at that place, and d has shared all
+// facts of places before it. Facts of places before horizon, which is at most place and never
+// goes back, are known; they are waited for where another Dissector has not come so far. A
+// Dissector that is never told is alone, and knows what it has learned at once.
+func (d *Dissector) At(place, horizon int64) { d.view.at(place, horizon) }
+
+// Passed says that nothing will happen at places before place any more. With several Dissectors
+// it must be called now and then, also on one that has nothing to do, and at the end with
+// math.MaxInt64.
+func (d *Dissector) Passed(place int64) { d.view.pass(place) }
+
+// Await returns once all other Dissectors that share d's Facts have passed d's place.
+func (d *Dissector) Await() { d.view.await() }
 
 // named reports whether the user named e as a broker.
 func (d *Dissector) named(e reassembly.Endpoint) bool { return d.ports[e.Port] || d.brokers[e] }

@@ -73,7 +73,7 @@ type Frame struct {
 
 	Issues []tree.Issue // found outside of decoding, such as missing bytes
 
-	facts   *Facts // known when the exchange was complete
+	facts   *view  // as known when the exchange was complete
 	answers *Frame // of a response: its request
 
 	mechanism  string // of SASL, where the frame is part of a login
@@ -95,7 +95,7 @@ type Exchange struct {
 	Overtook bool
 	Issues   []tree.Issue // about the exchange as a whole
 
-	facts *Facts
+	facts *view
 }
 
 // TopicName returns the name of a topic id, as far as the capture has shown it.

@@ -32,7 +32,7 @@ func (d *Dissector) newExchange(c *conn) *exchange {
 	} else {
 		x = &exchange{}
 	}
-	x.Conn, x.facts = &c.Connection, d.facts
+	x.Conn, x.facts = &c.Connection, d.view
 	return x
 }
 
@@ -64,6 +64,7 @@ func (c *conn) emit(x *exchange) {
 		x.Latency = time.Duration(max(0, x.Response.LastTime-x.Request.FirstTime))
 	}
 	d.handler.Exchange(&x.Exchange)
+	d.view.shown()
 	d.recycle(x)
 }
 

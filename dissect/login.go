@@ -163,7 +163,7 @@ func (c *conn) completeLogin() {
 	switch {
 	case s.User == "":
 	case s.Delegated:
-		c.Principal = c.d.facts.owners[s.User]
+		c.Principal = c.d.view.owner(s.User)
 	default:
 		c.Principal = "User:" + s.User
 	}
@@ -185,6 +185,6 @@ func (c *conn) learnOwner(resp *Frame, body int) {
 		return true
 	})
 	if id != "" && len(id)+len(kind)+len(name) <= 3*maxUser {
-		c.d.facts.learnOwner(id, kind+":"+name, c.d.limits.Topics)
+		c.d.view.facts.learnOwner(id, kind+":"+name, c.d.view.place, c.d.limits.Topics)
 	}
 }

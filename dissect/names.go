@@ -8,7 +8,7 @@ import (
 // nameSink learns the names of topic ids from a response that has both in one struct.
 type nameSink struct {
 	tree.Discard
-	facts *Facts
+	facts *view
 	most  int
 
 	depth int

@@ -19,7 +19,8 @@ type Options struct {
 	Ports   []uint16
 	Brokers []netip.AddrPort
 
-	// Facts are what is known beforehand, such as those of a first pass over the same capture; nil is none.
+	// Facts are shared with other Dissectors, or known beforehand, such as those of a first pass
+	// over the same capture; nil is none.
 	Facts *Facts
 
 	// Recover makes a fault of ours in one frame an internal issue of its connection, instead

@@ -145,7 +145,7 @@ func (c *conn) learn(resp *Frame, body int) {
 			c.sasl = sasl{tokens: true}
 		}
 	case metadataKey, describeTopicsKey, createTopicsKey:
-		d.names.facts, d.names.most = d.facts, d.limits.Topics
+		d.names.facts, d.names.most = d.view, d.limits.Topics
 		d.decoder.Body(resp.Bytes, body, resp.Plan, &d.names)
 	}
 }

@@ -13,7 +13,7 @@ func (c *conn) speak(client reassembly.Dir) {
 	c.Protocol, c.phase, c.Broker = ProtocolKafka, speaking, client.Other()
 	c.probe = nil
 	if port := c.brokerPort(); port != 0 {
-		d.facts.learnPort(port)
+		d.view.facts.learnPort(port, d.view.place)
 	}
 	s := &session{}
 	c.session = s

@@ -1,6 +1,9 @@
 package reassembly
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // Assembler turns the segments of all connections of a capture, in the order of the capture, into
 // the ordered chunks and explicit gaps of each direction. It is not safe for concurrent use, and
@@ -20,6 +23,7 @@ type Assembler struct {
 	scanned   int64 // when Advance last went through pending
 	cost      int   // bytes of memory held behind holes
 	parts     []part
+	due       []*conn // what Advance looks at
 	pool      bufferPool
 }
 
@@ -89,29 +93,52 @@ func (a *Assembler) Segment(s *Segment) {
 }
 
 // Advance says that capture time is now, in nanoseconds since 1970. It closes connections that
-// were idle for MaxIdle and gives up what has waited long enough. Calls of the Handler made from
-// here carry the connection's last packet; a caller that puts what it is told in order of packets
-// knows itself where in the capture it stands. Times that go backward do no harm.
+// were idle for MaxIdle and gives up what has waited long enough, in order of the connections'
+// first packets. Calls of the Handler made from here carry the connection's last packet; a caller
+// that puts what it is told in order of packets knows itself where in the capture it stands.
+// Times that go backward do no harm.
 func (a *Assembler) Advance(now int64) {
 	a.now = now
-	for c := a.recent.last; c != nil && now-c.stamp > a.limits.MaxIdle; c = a.recent.last {
-		a.close(c, EndIdle, c.LastPacket, now)
-		a.forget(c)
+	a.due = a.due[:0]
+	for c := a.recent.last; c != nil && now-c.stamp > a.limits.MaxIdle; c = c.links[inRecent].prev {
+		a.due = append(a.due, c)
 	}
 	for c := a.lingering.last; c != nil && now-c.closedAt > a.limits.MaxLinger; c = a.lingering.last {
 		a.forget(c)
 	}
 	// Going through all that is pending may cost more than a call for each packet can bear.
-	if now >= a.scanned && now-a.scanned < a.limits.GraceTime/4 {
-		return
+	if now < a.scanned || now-a.scanned >= a.limits.GraceTime/4 {
+		a.scanned = now
+		for c := a.pending.last; c != nil; c = c.links[inPending].prev {
+			if now-c.stamp <= a.limits.MaxIdle {
+				a.due = append(a.due, c)
+			}
+		}
 	}
-	a.scanned = now
-	for c := a.pending.last; c != nil; {
-		before := c.links[inPending].prev
-		a.decide(c, c.LastPacket, now)
-		c = before
+	byAge(a.due)
+	for _, c := range a.due {
+		if now-c.stamp > a.limits.MaxIdle {
+			a.close(c, EndIdle, c.LastPacket, now)
+			a.forget(c)
+		} else if c.links[inPending].in {
+			a.decide(c, c.LastPacket, now)
+		}
 	}
+	clear(a.due)
 }
+
+// byAge puts connections in order of their first packets.
+func byAge(cs []*conn) {
+	slices.SortFunc(cs, func(x, y *conn) int {
+		if x.FirstPacket != y.FirstPacket {
+			return cmp.Compare(x.FirstPacket, y.FirstPacket)
+		}
+		return cmp.Compare(x.ID, y.ID)
+	})
+}
+
+// Opened returns how many connections were opened so far: the ID of the latest.
+func (a *Assembler) Opened() int64 { return a.opened }
 
 // Shift says that the clock which stamps segments has been set, by as many nanoseconds: nothing
 // was idle meanwhile, and nothing has waited.
@@ -133,12 +160,7 @@ func (a *Assembler) Flush() {
 	for c := a.recent.last; c != nil; c = c.links[inRecent].prev {
 		open = append(open, c)
 	}
-	slices.SortFunc(open, func(x, y *conn) int {
-		if x.FirstPacket != y.FirstPacket {
-			return int(min(max(x.FirstPacket-y.FirstPacket, -1), 1))
-		}
-		return int(min(max(x.ID-y.ID, -1), 1))
-	})
+	byAge(open)
 	for _, c := range open {
 		a.close(c, EndCapture, c.LastPacket, c.LastTime)
 	}

@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/signal"
 	"strings"
+	"sync"
 	"syscall"
 
 	"github.com/spf13/pflag"
@@ -33,10 +34,13 @@ type env struct {
 	stdin  io.Reader
 	stdout *stdout
 	stderr io.Writer
+	mu     *sync.Mutex // held for a line to stderr
 }
 
 // warn writes one line to stderr.
 func (e *env) warn(format string, args ...any) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	fmt.Fprintf(e.stderr, "kdissect: "+format+"\n", args...)
 }
 
@@ -64,7 +68,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	// A second signal ends the process at once.
 	context.AfterFunc(ctx, stop)
 
-	e := &env{ctx: ctx, stdin: stdin, stdout: newStdout(stdout), stderr: stderr}
+	e := &env{ctx: ctx, stdin: stdin, stdout: newStdout(stdout), stderr: stderr, mu: &sync.Mutex{}}
 	name, err := run(e, args)
 	if failed := e.stdout.close(); failed != nil && (err == nil || errors.Is(err, errIssues)) {
 		err = failed

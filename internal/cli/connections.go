@@ -60,13 +60,8 @@ func (f *connectionsFlags) run(e *env, files []string) error {
 		return err
 	}
 	list := &connectionList{out: e.stdout, json: f.format.value == "json"}
-	p := &pipeline{env: e, source: &f.source, files: files, handler: list, stopped: list.done}
-	if f.digest {
-		p.tap = func(next reassembly.Handler) reassembly.Handler {
-			list.digester = newDigester(next)
-			return list.digester
-		}
-	}
+	list.digest = f.digest
+	p := &pipeline{env: e, source: &f.source, files: files, handler: list, whole: list, stopped: list.done, tap: list.tap()}
 	err := p.run()
 	list.write()
 	list.issues.warnings += p.warnings
@@ -252,6 +247,7 @@ const maxListed = 50_000
 type connectionList struct {
 	out      *stdout
 	json     bool
+	digest   bool
 	digester *digester // nil: none
 	listed   []connection
 	issues   issueCount
@@ -265,15 +261,73 @@ func (l *connectionList) Exchange(*dissect.Exchange) {}
 
 // Closed implements dissect.Handler.
 func (l *connectionList) Closed(c *dissect.Connection, why reassembly.End) {
+	l.issues.connection(c)
+	l.add(l.describe(c, why))
+}
+
+// describe describes a connection that was closed.
+func (l *connectionList) describe(c *dissect.Connection, why reassembly.End) connection {
 	var sums *digests
 	if l.digester != nil {
 		sums = l.digester.take(c.TCP.ID)
 	}
-	l.issues.connection(c)
-	l.listed = append(l.listed, newConnection(c, why, sums))
+	return newConnection(c, why, sums)
+}
+
+func (l *connectionList) add(c connection) {
+	l.listed = append(l.listed, c)
 	if len(l.listed) == maxListed {
 		l.write()
 	}
+}
+
+// tap returns what digests the bytes on their way; nil where that is not asked for.
+func (l *connectionList) tap() tap {
+	if !l.digest {
+		return nil
+	}
+	return func(next reassembly.Handler) reassembly.Handler {
+		l.digester = newDigester(next)
+		return l.digester
+	}
+}
+
+var _ divisible = (*connectionList)(nil)
+
+// part implements divisible.
+func (l *connectionList) part(into **results) (dissect.Handler, tap, error) {
+	p := &connectionPart{into: into}
+	p.digest = l.digest
+	return p, p.tap(), nil
+}
+
+// take implements divisible.
+func (l *connectionList) take(r *result, number int64, _ []byte) {
+	if r.connection == nil {
+		return
+	}
+	l.issues.warnings += r.issues.warnings
+	l.issues.errors += r.issues.errors
+	r.connection.Number = number
+	l.add(*r.connection)
+	r.connection = nil
+}
+
+// flush implements divisible.
+func (l *connectionList) flush() {}
+
+// connectionPart is a worker's part of a connectionList.
+type connectionPart struct {
+	connectionList
+	into **results
+}
+
+// Closed implements dissect.Handler.
+func (p *connectionPart) Closed(c *dissect.Connection, why reassembly.End) {
+	described := p.describe(c, why)
+	res := result{kind: closed, first: c.TCP.FirstPacket, id: c.TCP.ID, connection: &described}
+	res.issues.connection(c)
+	(*p.into).add(res)
 }
 
 // write writes what was gathered.

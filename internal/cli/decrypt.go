@@ -5,6 +5,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/spf13/pflag"
 
@@ -28,6 +29,7 @@ type decryption struct {
 	env    *env
 	keys   *tls.Keys
 	files  []*tls.KeyFile
+	mu     sync.Mutex            // guards files and failed
 	failed map[*tls.KeyFile]bool // whose trouble was told
 	told   int64                 // connections that could not be decrypted
 }
@@ -77,6 +79,8 @@ func (d *decryption) secrets(s capture.Secrets) {
 
 // missing reads what the key logs have more. Trouble is told once for each.
 func (d *decryption) missing() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	for _, f := range d.files {
 		if err := f.Poll(); err != nil && !d.failed[f] {
 			d.failed[f] = true
@@ -85,33 +89,42 @@ func (d *decryption) missing() {
 	}
 }
 
-// layer returns what decrypts in front of next. Where tell is set, connections that could not be
-// decrypted get a line on stderr.
-func (d *decryption) layer(next reassembly.Handler, grows, tell bool) reassembly.Handler {
-	opt := tls.Options{Keys: d.keys}
+// layer returns what decrypts in front of next. report is told of TLS connections at their end;
+// nil is not.
+func (d *decryption) layer(next reassembly.Handler, grows bool, report func(*reassembly.Conn)) reassembly.Handler {
+	opt := tls.Options{Keys: d.keys, Report: report}
 	if grows {
 		opt.Missing = d.missing
-	}
-	if tell {
-		opt.Report = d.report
 	}
 	return tls.New(next, opt)
 }
 
+// report writes a line about a connection that could not be decrypted.
 func (d *decryption) report(t *reassembly.Conn) {
+	if text := remarkOnTLS(t); text != "" {
+		d.remark(t.ID, text)
+	}
+}
+
+// remark writes a remark about a connection.
+func (d *decryption) remark(connection int64, text string) {
+	if d.told++; d.told <= maxTold {
+		d.env.warn("connection %d, %s", connection, text)
+	}
+}
+
+// remarkOnTLS says of a connection that could not be decrypted who spoke and what is known; "" of
+// others.
+func remarkOnTLS(t *reassembly.Conn) string {
 	s := t.TLS
 	if s.Failure == "" {
-		return
-	}
-	if d.told++; d.told > maxTold {
-		return
+		return ""
 	}
 	client := reassembly.Forward
 	if s.Hello {
 		client = s.Client
 	}
-	d.env.warn("connection %d, %s > %s: %s", t.ID, endpointOf(t, client), endpointOf(t, client.Other()),
-		describeTLS(t, client))
+	return fmt.Sprintf("%s > %s: %s", endpointOf(t, client), endpointOf(t, client.Other()), describeTLS(t, client))
 }
 
 // end tells how many lines were left out.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 
 	"github.com/kdissect/kdissect/dissect"
@@ -21,14 +22,19 @@ type segments interface {
 	Stats() capture.Stats
 }
 
+// tap puts a handler in front of another.
+type tap func(reassembly.Handler) reassembly.Handler
+
 // pipeline reads captures: packets to segments, segments to chunks, chunks to exchanges.
 type pipeline struct {
 	env     *env
 	source  *sourceFlags
 	files   []string
 	handler dissect.Handler
+	// whole is handler where several workers can share its work; else nil.
+	whole divisible
 	// tap puts a handler in front of the dissector's; nil puts none.
-	tap func(reassembly.Handler) reassembly.Handler
+	tap tap
 	// stopped reports whether there is nothing more to read for.
 	stopped func() bool
 	// tick is called as time passes on live interfaces; nil: never.
@@ -47,13 +53,26 @@ type pipeline struct {
 // run reads the files to the end, or until it is interrupted or stopped. What is complete by then
 // has been given to the handler, also where run returns an error.
 func (p *pipeline) run() error {
+	ctx, stop := context.WithCancel(p.env.ctx)
+	defer stop()
 	decrypt, err := newDecryption(p.env, &p.source.keyLog, grows(p.files))
 	if err != nil {
 		return err
 	}
-	r, err := capture.Open(p.env.ctx, p.files, capture.Options{
+	if _, err := p.source.schema.catalogue(p.env); err != nil { // what the options have
+		return err
+	}
+	par := p.divide(decrypt)
+	secrets := decrypt.secrets
+	if par != nil {
+		secrets = func(s capture.Secrets) {
+			par.feed.settle()
+			decrypt.secrets(s)
+		}
+	}
+	r, err := capture.Open(ctx, p.files, capture.Options{
 		Stdin:   p.env.stdin,
-		Secrets: decrypt.secrets,
+		Secrets: secrets,
 		Warn: func(w capture.Warning) {
 			p.warnings++
 			p.env.warn("%s", w)
@@ -67,7 +86,12 @@ func (p *pipeline) run() error {
 		p.env.stdout.follow()
 	}
 	bar := newProgress(p.env)
-	err = p.dissect(r, decrypt, func() { bar.update(r.Progress()) })
+	progress := func() { bar.update(r.Progress()) }
+	if par != nil {
+		err = par.run(r, stop, progress)
+	} else {
+		err = p.dissect(r, decrypt, progress)
+	}
 	bar.done()
 	p.unread(r.Stats())
 	if errors.Is(err, context.Canceled) {
@@ -76,36 +100,40 @@ func (p *pipeline) run() error {
 	return err
 }
 
+// divide returns what runs the pipeline with several workers, or nil where it is to have one.
+func (p *pipeline) divide(decrypt *decryption) *parallel {
+	if p.whole == nil || p.source.workers < 2 {
+		return nil
+	}
+	return &parallel{pipeline: p, whole: p.whole, decrypt: decrypt, feed: newFeed(p.source.workers)}
+}
+
 // dissect moves the segments through the stages, and calls progress now and then.
 func (p *pipeline) dissect(from segments, decrypt *decryption, progress func()) error {
 	if _, err := p.source.schema.catalogue(p.env); err != nil { // what the options have
 		return err
 	}
-	options := p.source.options(p.handler)
-	if p.adjust != nil {
-		p.adjust(&options)
+	var report func(*reassembly.Conn)
+	if p.tellTLS {
+		report = decrypt.report
 	}
-	dissector := dissect.New(options)
-	chunks := decrypt.layer(dissector, grows(p.files), p.tellTLS)
-	if p.tap != nil {
-		chunks = p.tap(chunks)
-	}
-	assembler := reassembly.New(reassembly.Limits{}, chunks)
-	err := p.assemble(from, assembler, progress)
+	l := p.newLane(p.handler, nil, decrypt, p.tap, report)
+	err := p.assemble(from, l, progress)
 	if !p.stopped() {
-		assembler.Flush()
+		l.end(math.MaxInt64)
 	}
 	decrypt.end()
 	return err
 }
 
-// assemble moves the segments to the assembler.
-func (p *pipeline) assemble(from segments, a *reassembly.Assembler, progress func()) error {
+// assemble moves the segments to the lane.
+func (p *pipeline) assemble(from segments, l *lane, progress func()) error {
 	var seg reassembly.Segment
+	var epochs epochs
 	for n := 0; !p.stopped(); {
 		switch err := from.NextSegment(&seg); {
 		case err == capture.ErrTick:
-			p.tick(a)
+			p.tick(l.assembler)
 			continue
 		case errors.Is(err, io.EOF):
 			return nil
@@ -115,12 +143,14 @@ func (p *pipeline) assemble(from segments, a *reassembly.Assembler, progress fun
 		if n == 0 {
 			p.first = seg.Time
 		}
-		if p.now != nil {
-			a.Advance(p.now())
-		} else {
-			a.Advance(seg.Time)
+		begins, _ := epochs.next(&seg)
+		switch {
+		case p.now != nil:
+			l.assembler.Advance(p.now())
+		case begins:
+			l.begin(mark{seg.Packet, seg.Time})
 		}
-		a.Segment(&seg)
+		l.segment(&seg)
 		if n%1024 == 0 {
 			progress()
 		}

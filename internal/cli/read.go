@@ -109,12 +109,26 @@ func (f *readFlags) run(e *env, files []string) error {
 		return err
 	}
 	p := &pipeline{env: e, source: &f.source, files: files, handler: r, stopped: r.done, tellTLS: true}
+	if !r.selection.needsNumbers() && r.checks == nil {
+		p.whole = r
+	}
 	r.first = func() int64 { return p.first }
 	return f.finish(e, r, p, p.run())
 }
 
 // reader returns what shows the exchanges as the flags say. follow tells that they come over time.
 func (f *readFlags) reader(e *env, follow bool) (*reader, error) {
+	r, err := f.newReader(e, follow, nil)
+	if err != nil {
+		return nil, err
+	}
+	r.text = e.stdout
+	r.another = func(numbers *output.Slots) (*reader, error) { return f.newReader(e, follow, numbers) }
+	return r, nil
+}
+
+// newReader returns a reader that leaves the numbers out where numbers is not nil.
+func (f *readFlags) newReader(e *env, follow bool, numbers *output.Slots) (*reader, error) {
 	if err := f.check(); err != nil {
 		return nil, err
 	}
@@ -140,6 +154,7 @@ func (f *readFlags) reader(e *env, follow bool) (*reader, error) {
 		Hex:         f.hex,
 		Decoder:     newClosedDecoder(catalogue, f.values.values()),
 		Catalogue:   catalogue,
+		Numbers:     numbers,
 	}
 	r := &reader{
 		selection: sel,

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"io"
 
 	"github.com/kdissect/kdissect/dissect"
 	"github.com/kdissect/kdissect/dissect/walk"
@@ -12,6 +13,7 @@ import (
 
 // writer is a form of output.
 type writer interface {
+	Append([]byte, *dissect.Exchange) []byte
 	Exchange(*dissect.Exchange) error
 	Flush() error
 }
@@ -30,6 +32,10 @@ type reader struct {
 	walk  *walk.Decoder // for strict
 	// checks holds batches against those before; nil does not.
 	checks *output.RecordChecker
+	// another returns a reader like this one for a worker, which leaves the numbers out.
+	another func(*output.Slots) (*reader, error)
+	text    io.Writer // for what workers have written, gathered in merged
+	merged  []byte
 
 	shown  int64
 	issues issueCount

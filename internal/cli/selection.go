@@ -146,6 +146,11 @@ func (s *selection) onConnection(c *dissect.Connection) bool {
 	return s.connections == nil
 }
 
+// needsNumbers reports whether the numbers of exchanges or connections may be asked for.
+func (s *selection) needsNumbers() bool {
+	return s.where != nil || slices.ContainsFunc(s.connections, func(p connPattern) bool { return p.number != 0 })
+}
+
 // needsFacts reports whether the bodies have to be looked at.
 func (s *selection) needsFacts() bool {
 	return s.topics != nil || s.groups != nil || s.errorsOnly || s.where != nil

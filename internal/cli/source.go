@@ -3,6 +3,7 @@ package cli
 import (
 	"math"
 	"net/netip"
+	"runtime"
 
 	"github.com/spf13/pflag"
 
@@ -20,6 +21,13 @@ type sourceFlags struct {
 	schema   schemaFlags
 }
 
+// defaultWorkers is how many workers there are at most where nothing is said, maxWorkers how many
+// can be asked for.
+const (
+	defaultWorkers = 8
+	maxWorkers     = 64
+)
+
 // define adds the flags to fs.
 func (f *sourceFlags) define(fs *pflag.FlagSet) {
 	f.maxFrame = size(frame.Limits{}.WithDefaults().MaxFrame)
@@ -28,7 +36,7 @@ func (f *sourceFlags) define(fs *pflag.FlagSet) {
 	fs.Var(&f.maxFrame, "max-frame", "largest frame to keep whole (`size`)")
 	f.keyLog.define(fs)
 	f.schema.define(fs)
-	fs.IntVar(&f.workers, "workers", 1, "goroutines that dissect (`number`); the output is the same for any")
+	fs.IntVar(&f.workers, "workers", 0, "share the work among this `number` of goroutines; without: one for each processor, 8 at most. The output is the same for any")
 }
 
 // check returns usage errors of the flags.
@@ -46,8 +54,11 @@ func (f *sourceFlags) check() error {
 	if f.maxFrame > math.MaxInt32 {
 		return usagef("--max-frame %s: a frame's size is at most 2GiB-1", &f.maxFrame)
 	}
-	if f.workers < 1 {
-		return usagef("--workers %d: want at least 1", f.workers)
+	if f.workers < 0 || f.workers > maxWorkers {
+		return usagef("--workers %d: want 1 to %d", f.workers, maxWorkers)
+	}
+	if f.workers == 0 {
+		f.workers = min(runtime.GOMAXPROCS(0), defaultWorkers)
 	}
 	return nil
 }

@@ -63,7 +63,8 @@ func (o *stdout) flush() error {
 // follow has what is written appear within followDelay, although the input may wait for packets,
 // until close.
 func (o *stdout) follow() {
-	o.end = make(chan struct{})
+	end := make(chan struct{})
+	o.end = end
 	go func() {
 		tick := time.NewTicker(followDelay)
 		defer tick.Stop()
@@ -71,7 +72,7 @@ func (o *stdout) follow() {
 			select {
 			case <-tick.C:
 				_ = o.flush() // the error sticks
-			case <-o.end:
+			case <-end:
 				return
 			}
 		}

@@ -135,9 +135,9 @@ func appendClient(b []byte, c *dissect.Connection) []byte {
 // appendCapture appends where and when the halves were captured.
 func (j *JSON) appendCapture(b []byte, x *dissect.Exchange) []byte {
 	b = append(b, `,"capture":{"exchange":`...)
-	b = strconv.AppendInt(b, x.Number, 10)
+	b = j.opt.appendNumber(b, ExchangeNumber, x.Number)
 	b = append(b, `,"connection":`...)
-	b = strconv.AppendInt(b, x.Conn.TCP.ID, 10)
+	b = j.opt.appendNumber(b, ConnectionNumber, x.Conn.TCP.ID)
 	b = append(b, `,"state":"`...)
 	b = append(b, x.State.String()...)
 	b = append(b, '"')

@@ -51,7 +51,7 @@ func (t *Tree) Flush() error { return t.out.Flush() }
 func (t *Tree) Append(b []byte, x *dissect.Exchange) []byte {
 	t.x = x
 	b = append(b, '#')
-	b = strconv.AppendInt(b, x.Number, 10)
+	b = t.opt.appendNumber(b, ExchangeNumber, x.Number)
 	b = append(b, ' ', ' ')
 	b = t.summary.appendHeading(b, x)
 	for i := range x.Issues {

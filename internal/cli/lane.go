@@ -1,0 +1,62 @@
+package cli
+
+import (
+	"math"
+
+	"github.com/kdissect/kdissect/dissect"
+	"github.com/kdissect/kdissect/reassembly"
+)
+
+// lane is what one worker has of each stage.
+type lane struct {
+	assembler *reassembly.Assembler
+	dissector *dissect.Dissector
+	place     int64 // of what happens now
+	epoch     int64 // place where it began
+}
+
+// newLane returns the stages in front of handler. facts are shared by the lanes of a pipeline.
+// report is told of TLS connections at their end; nil is not.
+func (p *pipeline) newLane(handler dissect.Handler, facts *dissect.Facts, decrypt *decryption,
+	tap tap, report func(*reassembly.Conn)) *lane {
+	options := p.source.options(handler)
+	options.Facts = facts
+	if p.adjust != nil {
+		p.adjust(&options)
+	}
+	l := &lane{dissector: dissect.New(options)}
+	chunks := decrypt.layer(l.dissector, grows(p.files), report)
+	if tap != nil {
+		chunks = tap(chunks)
+	}
+	l.assembler = reassembly.New(reassembly.Limits{}, chunks)
+	return l
+}
+
+// begin begins an epoch.
+func (l *lane) begin(m mark) {
+	l.place = placeOfEpoch(m.packet)
+	l.epoch = l.place
+	l.dissector.At(l.place, l.epoch)
+	l.assembler.Advance(m.time)
+}
+
+// segment takes the next segment of the lane's connections.
+func (l *lane) segment(s *reassembly.Segment) {
+	l.place = placeOfPacket(s.Packet)
+	horizon := l.epoch
+	if s.Packet <= exactPackets {
+		horizon = l.place
+	}
+	l.dissector.At(l.place, horizon)
+	l.assembler.Segment(s)
+}
+
+// end ends the capture at a place behind all packets.
+func (l *lane) end(place int64) {
+	l.place = place
+	l.dissector.Passed(l.place)
+	l.dissector.At(l.place, l.place)
+	l.assembler.Flush()
+	l.dissector.Passed(math.MaxInt64)
+}

@@ -1,0 +1,208 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/kdissect/kdissect/dissect"
+	"github.com/kdissect/kdissect/internal/capture"
+	"github.com/kdissect/kdissect/reassembly"
+)
+
+// divisible is a dissect.Handler whose work several workers can share.
+type divisible interface {
+	dissect.Handler
+	// part returns the part of a worker, which adds what it finds to what into points to at the
+	// time, and what it puts in front of the dissector; nil is nothing.
+	part(into **results) (dissect.Handler, tap, error)
+	// take takes a result of any worker, in order, with the connection's number.
+	take(r *result, connection int64, text []byte)
+	// flush sends on what was taken.
+	flush()
+}
+
+// parallel is a pipeline with several workers.
+type parallel struct {
+	*pipeline
+	whole   divisible
+	decrypt *decryption
+	feed    *feed
+	halted  atomic.Bool // nothing more is wanted
+}
+
+// worker is a goroutine with its lane.
+type worker struct {
+	lane    *lane
+	results *results // of the present batch
+}
+
+// run moves the segments of a capture through the workers. stop ends the reading of r.
+func (p *parallel) run(r *capture.Reader, stop func(), progress func()) error {
+	var working, merging sync.WaitGroup
+	facts := &dissect.Facts{}
+	workers := make([]*worker, len(p.feed.lanes))
+	for i := range workers {
+		var err error
+		if workers[i], err = p.newWorker(facts); err != nil {
+			return err
+		}
+	}
+	for i, w := range workers {
+		working.Go(func() { p.work(w, i) })
+	}
+	merging.Go(func() { p.merge(stop) })
+	err := p.read(r, progress)
+	if p.halted.Load() && errors.Is(err, context.Canceled) {
+		err = nil
+	}
+	p.feed.close(!p.halted.Load())
+	working.Wait()
+	merging.Wait()
+	p.decrypt.end()
+	return err
+}
+
+func (p *parallel) newWorker(facts *dissect.Facts) (*worker, error) {
+	w := &worker{}
+	handler, tap, err := p.whole.part(&w.results)
+	if err != nil {
+		return nil, err
+	}
+	var report func(*reassembly.Conn)
+	if p.tellTLS {
+		report = func(c *reassembly.Conn) { w.report(c) }
+	}
+	w.lane = p.newLane(handler, facts, p.decrypt, tap, report)
+	w.lane.dissector.Passed(0)
+	return w, nil
+}
+
+// report adds a remark about a TLS connection that was not decrypted.
+func (w *worker) report(c *reassembly.Conn) {
+	line := remarkOnTLS(c)
+	if line == "" {
+		return
+	}
+	r := w.results
+	from := len(r.text)
+	r.text = append(r.text, line...)
+	r.add(result{kind: remark, first: c.FirstPacket, id: c.ID, from: from, to: len(r.text)})
+}
+
+// read moves segments from r to the feed.
+func (p *parallel) read(r *capture.Reader, progress func()) error {
+	if grows(p.files) {
+		stop := p.sendOften()
+		defer stop()
+	}
+	var seg reassembly.Segment
+	for n := 0; !p.halted.Load(); n++ {
+		if err := r.NextSegment(&seg); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		if n == 0 {
+			p.first = seg.Time
+		}
+		p.feed.add(&seg, r.Packet().Block)
+		if n%1024 == 0 {
+			progress()
+		}
+	}
+	return nil
+}
+
+// sendOften has segments that have come sent on, although the input may wait for more, until the
+// function that it returns is called.
+func (p *parallel) sendOften() (stop func()) {
+	end := make(chan struct{})
+	var sending sync.WaitGroup
+	sending.Go(func() {
+		tick := time.NewTicker(followDelay / 4)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				p.feed.flush()
+			case <-end:
+				return
+			}
+		}
+	})
+	return func() {
+		close(end)
+		sending.Wait()
+	}
+}
+
+// work has worker number i do its part of each batch.
+func (p *parallel) work(w *worker, i int) {
+	var seen int64
+	for b := range p.feed.lanes[i] {
+		w.results = &b.results[i]
+		w.results.reset()
+		w.results.lane, w.results.seen = w.lane, seen
+		if !p.halted.Load() {
+			w.lane.batch(b, i, w.results)
+		}
+		seen = w.results.seen
+		w.lane.dissector.Passed(b.end)
+		b.done.Done()
+	}
+}
+
+// batch takes worker i's part of a batch.
+func (l *lane) batch(b *batch, i int, r *results) {
+	segments := b.segments[i]
+	for _, m := range b.marks {
+		for len(segments) > 0 && segments[0].Packet < m.packet {
+			l.shared(&segments[0], r)
+			segments = segments[1:]
+		}
+		l.dissector.Passed(placeOfEpoch(m.packet))
+		l.begin(m)
+	}
+	for i := range segments {
+		l.shared(&segments[i], r)
+	}
+	if b.last {
+		l.end(b.end)
+	}
+}
+
+// shared takes a segment in a lane that is one of several.
+func (l *lane) shared(s *reassembly.Segment, r *results) {
+	if s.Packet <= exactPackets {
+		l.dissector.Passed(placeOfPacket(s.Packet))
+	}
+	l.segment(s)
+	r.open()
+}
+
+// merge gives the results of all workers to the command, batch by batch.
+func (p *parallel) merge(stop func()) {
+	m := newMerger(len(p.feed.lanes))
+	for b := range p.feed.order {
+		b.done.Wait()
+		if !p.halted.Load() {
+			m.merge(b, func(r *result, connection int64, text []byte) {
+				if r.kind == remark {
+					p.decrypt.remark(connection, string(text))
+					return
+				}
+				p.whole.take(r, connection, text)
+			})
+			p.whole.flush()
+		}
+		if p.stopped() && !p.halted.Load() {
+			p.halted.Store(true)
+			stop()
+		}
+		p.feed.recycle(b)
+	}
+}

@@ -1,0 +1,86 @@
+package cli
+
+import (
+	"github.com/kdissect/kdissect/dissect"
+	"github.com/kdissect/kdissect/internal/output"
+	"github.com/kdissect/kdissect/reassembly"
+)
+
+var _ divisible = (*reader)(nil)
+
+// readPart is a worker's part of a reader.
+type readPart struct {
+	*reader
+	into  **results
+	slots output.Slots
+}
+
+// part implements divisible.
+func (r *reader) part(into **results) (dissect.Handler, tap, error) {
+	p := &readPart{into: into}
+	var err error
+	if p.reader, err = r.another(&p.slots); err != nil {
+		return nil, nil, err
+	}
+	p.first = r.first
+	return p, nil, nil
+}
+
+// Exchange implements dissect.Handler.
+func (p *readPart) Exchange(x *dissect.Exchange) {
+	rs := *p.into
+	res := result{kind: exchange, first: x.Conn.TCP.FirstPacket, id: x.Conn.TCP.ID, from: len(rs.text), slotFrom: len(rs.slots)}
+	// Without --where nothing can fail.
+	if res.shown, _ = p.selected(x); res.shown {
+		rs.text = p.out.Append(rs.text, x)
+		rs.slots = append(rs.slots, p.slots...)
+		p.slots = p.slots[:0]
+		if p.strict {
+			p.issues = issueCount{}
+			p.count(x)
+			res.issues = p.issues
+		}
+	}
+	res.to, res.slotTo = len(rs.text), len(rs.slots)
+	rs.add(res)
+}
+
+// Closed implements dissect.Handler.
+func (p *readPart) Closed(c *dissect.Connection, _ reassembly.End) {
+	res := result{kind: closed, first: c.TCP.FirstPacket, id: c.TCP.ID}
+	if p.selection.onConnection(c) {
+		res.issues.connection(c)
+	}
+	(*p.into).add(res)
+}
+
+// take implements divisible.
+func (r *reader) take(res *result, _ int64, text []byte) {
+	if r.done() {
+		return
+	}
+	r.issues.warnings += res.issues.warnings
+	r.issues.errors += res.issues.errors
+	if !res.shown {
+		return
+	}
+	r.shown++
+	r.merged = append(r.merged, text...)
+	if len(r.merged) >= mergedText {
+		r.flush()
+	}
+}
+
+// mergedText is how much text is gathered before it is written.
+const mergedText = 64 << 10
+
+// flush implements divisible.
+func (r *reader) flush() {
+	if len(r.merged) > 0 && r.err == nil {
+		_, r.err = r.text.Write(r.merged)
+	}
+	r.merged = r.merged[:0]
+	if cap(r.merged) > keptText {
+		r.merged = nil
+	}
+}

@@ -1,0 +1,65 @@
+package cli
+
+import (
+	"github.com/kdissect/kdissect/internal/output"
+)
+
+// resultKind is what a worker found.
+type resultKind uint8
+
+const (
+	opened   resultKind = iota // a connection
+	exchange                   // an exchange, shown or not
+	closed                     // a connection's end
+	remark                     // a line for stderr about a connection
+)
+
+// result is one thing that a worker found, without the numbers that only all workers together
+// can tell.
+type result struct {
+	kind   resultKind
+	shown  bool  // an exchange that was selected
+	place  int64 // where in the capture
+	first  int64 // first packet of the connection: its order among those of a place
+	id     int64 // of the connection, within the worker
+	issues issueCount
+
+	from, to         int // text in results.text
+	slotFrom, slotTo int // numbers that belong in there, in results.slots
+	connection       *connection
+}
+
+// results are what one worker found in a batch.
+type results struct {
+	lane  *lane
+	list  []result
+	text  []byte
+	slots output.Slots
+	seen  int64 // connections of the lane that are listed as opened
+}
+
+// keptText is how much memory for text is kept from batch to batch.
+const keptText = 4 << 20
+
+// reset makes r ready for the next batch.
+func (r *results) reset() {
+	r.list, r.text, r.slots = r.list[:0], r.text[:0], r.slots[:0]
+	if cap(r.text) > keptText {
+		r.text = nil
+	}
+}
+
+// add adds what was found at the lane's place about a connection.
+func (r *results) add(v result) {
+	r.open()
+	v.place = r.lane.place
+	r.list = append(r.list, v)
+}
+
+// open adds the connections that were opened meanwhile: at most one, by a segment.
+func (r *results) open() {
+	for n := r.lane.assembler.Opened(); r.seen < n; {
+		r.seen++
+		r.list = append(r.list, result{kind: opened, place: r.lane.place, id: r.seen})
+	}
+}
