@@ -31,14 +31,18 @@ checksums are computed anew.
 
 What belongs to no frame that was found becomes zeros: other protocols, packets that are not TCP, bytes that were
 not decoded. Times, sizes, offsets, ports, error codes, software names and Kafka's own topics are kept. Of pcapng,
-secrets, comments, and the names of hosts, systems and interfaces are left out. TLS stays encrypted as it is,
-handshake included, with the names that stand in it.
+secrets, comments, and the names of hosts, systems and interfaces are left out.
+
+TLS stays encrypted as it is; --hosts takes handshakes out, which name the server. With --keylog, or
+--decrypt for the secrets inside the capture, what can be decrypted is written as plaintext, replaced like the rest,
+in packets of other lengths.
 
 OUT is compressed where its name ends in .gz. It appears only when it is complete, and replaces nothing
 unless --force is given.`,
 	examples: []example{
 		{"scrub capture.pcap clean.pcap", "without contents; names stay"},
 		{"scrub --all capture.pcapng.gz clean.pcapng.gz", "without names and addresses, too"},
+		{"scrub --all --keylog keys.log tls.pcap clean.pcap", "TLS as plaintext"},
 		{"scrub --topics --client-ids --key s3cret a.pcap clean-a.pcap", "stand-ins that a run over b.pcap will use again"},
 	},
 	define: func(fs *pflag.FlagSet) action {
@@ -50,14 +54,18 @@ unless --force is given.`,
 		fs.BoolVar(&f.opt.Hosts, "hosts", false, "replace host names, racks, listeners, cluster ids, log directories")
 		fs.BoolVar(&f.opt.Addresses, "addresses", false, "replace IP and MAC addresses")
 		fs.StringVar(&f.opt.Key, "key", "", "make what replaces values from this `secret`, so that other runs make the same")
+		f.keyLogs.define(fs)
+		fs.BoolVar(&f.decrypt, "decrypt", false, "decrypt TLS with the secrets inside IN and in $"+keyLogVariable)
 		fs.BoolVar(&f.force, "force", false, "overwrite OUT")
 		return f.run
 	},
 }
 
 type scrubFlags struct {
-	opt        scrub.Options
-	all, force bool
+	opt     scrub.Options
+	keyLogs keyLogFlags
+
+	all, decrypt, force bool
 }
 
 func (f *scrubFlags) run(e *env, files []string) error {
@@ -76,6 +84,13 @@ func (f *scrubFlags) run(e *env, files []string) error {
 	}
 	if f.all {
 		f.opt.ClientIDs, f.opt.Topics, f.opt.Groups, f.opt.Hosts, f.opt.Addresses = true, true, true, true, true
+	}
+	if f.decrypt || len(f.keyLogs.files) > 0 {
+		d, err := newDecryption(e, &f.keyLogs, false)
+		if err != nil {
+			return err
+		}
+		f.opt.Keys = d.keys
 	}
 	f.opt.Warn = func(text string) { e.warn("%s", text) }
 	bar := newProgress(e)
@@ -116,6 +131,9 @@ func (f *scrubFlags) checkFiles(in, out string) error {
 // report tells on stderr what was done and what was not.
 func (f *scrubFlags) report(e *env, rep scrub.Report) {
 	e.warn("%s, %s in %s scrubbed", plural(rep.Packets, "packet"), plural(rep.Frames, "frame"), plural(rep.Connections, "connection"))
+	if rep.Decrypted > 0 {
+		e.warn("%s decrypted", plural(rep.Decrypted, "connection"))
+	}
 	if rep.Encrypted > 0 {
 		e.warn("%s encrypted, left as captured", plural(rep.Encrypted, "connection"))
 	}

@@ -42,7 +42,7 @@ var mayImport = map[string][]string{
 	"internal/capture":   {"reassembly"},
 	"internal/dump":      {},
 	"internal/tls":       {"reassembly"},
-	"internal/scrub":     {"dissect", "internal/capture", "reassembly", "tree"},
+	"internal/scrub":     {"dissect", "internal/capture", "internal/tls", "reassembly", "tree"},
 	"internal/output":    {"dissect", "tree"},
 	"internal/cli":       {"dissect", "dissect/layout", "internal/capture", "internal/dump", "internal/output", "internal/scrub", "internal/tls", "reassembly", "tree"},
 	"internal/rules":     {},

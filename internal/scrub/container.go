@@ -9,6 +9,7 @@ import (
 type container struct {
 	w     io.Writer
 	order byteOrder // of a pcapng section; nil for pcap
+	pcap  byteOrder // of a pcap file
 	buf   []byte
 	err   error
 }
@@ -22,6 +23,7 @@ type byteOrder interface {
 const (
 	blockSection   = 0x0a0d0d0a
 	blockInterface = 1
+	blockSimple    = 3
 	blockEnhanced  = 6
 
 	optionEnd        = 0
@@ -41,6 +43,10 @@ func (c *container) write(b []byte) {
 // interface description of pcapng, of whose options only those about times are kept.
 func (c *container) frame(record []byte) {
 	if len(record) == 24 && c.order == nil && binary.LittleEndian.Uint32(record) != blockSection {
+		c.pcap = binary.LittleEndian
+		if record[0] == 0xa1 { // the magic numbers' first digits
+			c.pcap = binary.BigEndian
+		}
 		c.write(record)
 		return
 	}
@@ -100,4 +106,26 @@ func (c *container) packet(record []byte, at, n int) {
 		kept = c.options(record[end:len(record)-4], optionFlags, optionDropped)
 	}
 	c.block(record[:end], kept)
+}
+
+// other writes a packet in place of that of a record: its time, other bytes.
+func (c *container) other(record []byte, at int, data []byte) {
+	n := uint32(len(data))
+	head := append([]byte(nil), record[:at]...)
+	switch {
+	case c.order == nil:
+		c.pcap.PutUint32(head[8:], n)
+		c.pcap.PutUint32(head[12:], n)
+	case c.order.Uint32(head) == blockSimple:
+		c.order.PutUint32(head[8:], n)
+	default:
+		c.order.PutUint32(head[20:], n)
+		c.order.PutUint32(head[24:], n)
+	}
+	head = append(head, data...)
+	if c.order == nil {
+		c.write(head)
+		return
+	}
+	c.block(append(head, make([]byte, (4-n%4)%4)...), nil)
 }

@@ -10,6 +10,9 @@
 // between frames, connections that are not Kafka, packets that are not TCP. What is wrong in a
 // mapping can therefore show a zero too many, and no byte of the original.
 //
+// A TLS connection that could be decrypted is written as plaintext: each of its packets is given
+// what could be decrypted once it was there, and sequence numbers count plaintext.
+//
 // # Stand-ins
 //
 // A stand-in is a function of a key, the value and its form: equal values look equal

@@ -1,5 +1,7 @@
 package scrub
 
+import "github.com/kdissect/kdissect/internal/tls"
+
 // Options say what is replaced beyond secrets, users, record data and free text, which always are.
 type Options struct {
 	// Key makes the stand-ins: with the same key, runs over different captures give the same.
@@ -11,6 +13,10 @@ type Options struct {
 	Groups    bool // group ids, transactional ids, connectors
 	Hosts     bool // host names, racks, cluster ids, listeners, log directories
 	Addresses bool // IP and MAC addresses, also where fields hold an IP address as text
+
+	// Keys decrypt TLS connections, and take in the secrets that the capture holds. What is
+	// decrypted is written as plaintext, in segments of its own. Nil leaves TLS as it is.
+	Keys *tls.Keys
 
 	// Warn gets what is odd about the capture, once; nil ignores.
 	Warn func(text string)
@@ -24,6 +30,7 @@ type Report struct {
 	Connections int64
 	Frames      int64 // given with their values replaced
 	Encrypted   int64 // connections left as they were, because they are encrypted
+	Decrypted   int64 // connections written as plaintext
 	Blanked     int64 // connections of other protocols, whose bytes became zeros
 	Batches     Batches
 }

@@ -16,11 +16,13 @@ type datagram struct {
 // packets replaces what packets hold, and keeps track of their layers. It serves one goroutine.
 type packets struct {
 	dec       *capture.Decoder
+	again     *capture.Decoder // for packets that were made
 	steps     []capture.Step
 	addresses *addresses // nil: kept
 	streams   *streams
 	datagrams map[int64]*datagram
 	payload   []byte
+	packet    []byte // that was made
 }
 
 func newPackets(s *streams) *packets {
@@ -31,8 +33,10 @@ func newPackets(s *streams) *packets {
 
 // restart begins the second pass, which meets the same packets.
 func (p *packets) restart() {
-	p.dec = capture.NewDecoder(capture.Limits{})
-	p.dec.Trace(func(s capture.Step) { p.steps = append(p.steps, s) })
+	trace := func(s capture.Step) { p.steps = append(p.steps, s) }
+	p.dec, p.again = capture.NewDecoder(capture.Limits{}), capture.NewDecoder(capture.Limits{})
+	p.dec.Trace(trace)
+	p.again.Trace(trace)
 }
 
 // segment decodes a packet in the first pass, and notes the datagrams that came in fragments.
@@ -66,15 +70,19 @@ func tcpHeaderSize(b []byte) int {
 	return min(int(b[12]>>4)*4, len(b))
 }
 
-const udpHeader = 8
+// Sizes of headers.
+const (
+	udpHeader      = 8
+	ethernetHeader = 14
+)
 
-// scrub replaces what pkt.Data, which may be written to, holds.
-func (p *packets) scrub(pkt *capture.Packet) error {
+// scrub replaces what pkt.Data, which may be written to, holds, and gives it to emit. Of a
+// decrypted connection it gives other packets in its place.
+func (p *packets) scrub(pkt *capture.Packet, emit func([]byte) error) error {
 	p.steps = p.steps[:0]
-	var seg reassembly.Segment
 	data := pkt.Data[:len(pkt.Data):len(pkt.Data)]
 	pkt.Data = data
-	at := func(b []byte) int { return len(data) - cap(b) }
+	var seg reassembly.Segment
 	v := p.dec.Decode(pkt, &seg)
 	i := p.fragment()
 	if i >= 0 {
@@ -83,41 +91,45 @@ func (p *packets) scrub(pkt *capture.Packet) error {
 	if p.addresses != nil {
 		p.replaceAddresses(pkt)
 	}
-	if i >= 0 {
+	whole := false
+	switch {
+	case i >= 0:
 		f := p.steps[i]
-		start := at(f.Bytes)
-		end := start + len(f.Bytes)
-		fill(data[end:], 0)
+		fill(data[len(data)-cap(f.Bytes)+len(f.Bytes):], 0)
 		if err := p.fragmentBytes(f); err != nil {
 			return err
 		}
-		p.finish(false)
-		return nil
-	}
-	if v == capture.TCPSegment {
+	case v == capture.TCPSegment:
+		if c, d := p.streams.find(&seg); c != nil && c.plain {
+			return p.decrypt(pkt, &seg, c, d, emit)
+		}
 		tcp := p.steps[len(p.steps)-1].Bytes
-		payload := tcp[tcpHeaderSize(tcp):]
-		fill(data[at(tcp)+len(tcp):], 0)
-		if err := p.streams.fillPayload(&seg, 0, payload); err != nil {
+		fill(data[len(data)-cap(tcp)+len(tcp):], 0)
+		if err := p.streams.fillPayload(&seg, 0, tcp[tcpHeaderSize(tcp):]); err != nil {
 			return err
 		}
-		p.finish(len(seg.Payload) == seg.WireLen)
-		return nil
+		whole = len(seg.Payload) == seg.WireLen
+	default:
+		fill(data[min(p.known(data), len(data)):], 0)
 	}
-	keep := 0
-	if n := len(p.steps); n > 0 {
-		s := p.steps[n-1]
-		keep = at(s.Bytes)
-		if s.Layer == capture.LayerTransport && s.Proto == protoUDP {
-			keep += udpHeader
-		}
-		if s.Layer == capture.LayerEthernet {
-			keep += 14
-		}
+	p.finish(whole)
+	return emit(data)
+}
+
+// known returns how much of a packet that gave no segment are headers that are kept.
+func (p *packets) known(data []byte) int {
+	if len(p.steps) == 0 {
+		return 0
 	}
-	fill(data[min(keep, len(data)):], 0)
-	p.finish(false)
-	return nil
+	s := p.steps[len(p.steps)-1]
+	n := len(data) - cap(s.Bytes)
+	switch {
+	case s.Layer == capture.LayerTransport && s.Proto == protoUDP:
+		n += udpHeader
+	case s.Layer == capture.LayerEthernet:
+		n += ethernetHeader
+	}
+	return n
 }
 
 // fragmentBytes replaces the bytes of a part of a datagram. They become zero where it never was whole.

@@ -16,6 +16,7 @@ import (
 	"github.com/kdissect/kdissect/dissect/payload"
 	"github.com/kdissect/kdissect/dissect/records"
 	"github.com/kdissect/kdissect/internal/capture"
+	"github.com/kdissect/kdissect/internal/tls"
 	"github.com/kdissect/kdissect/reassembly"
 )
 
@@ -41,6 +42,9 @@ func File(ctx context.Context, in, out string, opt Options) (Report, error) {
 		conns:  map[int64]*conn{}, flows: map[reassembly.Flow][]*conn{}, report: &rep,
 	}
 	s.Handler = dissect.New(dissect.Options{Handler: s, Recover: true})
+	if opt.Keys != nil {
+		s.Handler = tls.New(&decrypted{Handler: s.Handler, streams: s}, tls.Options{Keys: opt.Keys})
+	}
 	p := newPackets(s)
 	if opt.Addresses {
 		p.addresses = &v.addresses
@@ -78,10 +82,22 @@ func each(ctx context.Context, name string, pass int64, opt Options, o capture.O
 	}
 }
 
+// secrets returns what puts those of a capture with keys, nil where there are none.
+func secrets(keys *tls.Keys) func(capture.Secrets) {
+	if keys == nil {
+		return nil
+	}
+	return func(s capture.Secrets) {
+		if s.Type == capture.SecretsTLSKeyLog {
+			keys.Add(s.Data)
+		}
+	}
+}
+
 // dissectAll is the first pass.
 func dissectAll(ctx context.Context, name string, p *packets, opt Options) error {
 	a := reassembly.New(reassembly.Limits{}, p.streams)
-	o := capture.Options{Warn: func(w capture.Warning) {
+	o := capture.Options{Secrets: secrets(opt.Keys), Warn: func(w capture.Warning) {
 		if opt.Warn != nil {
 			opt.Warn(w.String())
 		}
@@ -125,20 +141,24 @@ func rewrite(ctx context.Context, in, out string, p *packets, opt Options, rep *
 	}
 	var record []byte
 	err = each(ctx, in, 1, opt, capture.Options{Frame: c.frame}, func(pkt *capture.Packet) error {
-		rep.Packets++
 		n := len(pkt.Data)
 		record = append(record[:0], pkt.Record...)
 		pkt.Data = record[pkt.At : pkt.At+n]
 		if pkt.Fault != 0 { // what its fields say cannot be: nothing of it is kept
 			fill(record[pkt.At:max(pkt.At, len(record)-4)], 0)
+			rep.Packets++
 			c.write(record)
 			return c.err
 		}
-		if err := p.scrub(pkt); err != nil {
-			return err
-		}
-		c.packet(record, pkt.At, n)
-		return c.err
+		return p.scrub(pkt, func(data []byte) error {
+			rep.Packets++
+			if n > 0 && len(data) > 0 && &data[0] != &record[pkt.At] {
+				c.other(record, pkt.At, data)
+			} else {
+				c.packet(record, pkt.At, n)
+			}
+			return c.err
+		})
 	})
 	if err == nil {
 		err = c.err

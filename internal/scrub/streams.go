@@ -26,13 +26,16 @@ type streams struct {
 type conn struct {
 	first int64 // packet
 	keep  bool  // encrypted: left as it is
+	plain bool  // decrypted: text tells where offsets of plaintext are
 	dirs  [2]stream
+	text  [2]plaintext
 }
 
 // stream is a direction of a connection.
 type stream struct {
 	extents []extent
 	bases   []base
+	hello   handshake
 	near    int64 // offset of the segment before, in the second pass
 }
 
@@ -58,7 +61,14 @@ func (s *streams) Chunk(t *reassembly.Conn, d reassembly.Dir, ch reassembly.Chun
 	if n := len(st.bases); n == 0 || st.bases[n-1].seq != seq {
 		st.bases = append(st.bases, base{ch.Packet, seq})
 	}
+	st.hello.chunk(ch.Off, ch.Bytes)
 	s.Handler.Chunk(t, d, ch)
+}
+
+// Gap implements reassembly.Handler.
+func (s *streams) Gap(t *reassembly.Conn, d reassembly.Dir, g reassembly.Gap) {
+	s.conns[t.ID].dirs[d].hello.gap(g.Off)
+	s.Handler.Gap(t, d, g)
 }
 
 // Exchange implements dissect.Handler.
@@ -85,11 +95,17 @@ func (s *streams) add(st *stream, f *dissect.Frame, request bool) {
 func (s *streams) Closed(c *dissect.Connection, _ reassembly.End) {
 	mine := s.conns[c.TCP.ID]
 	delete(s.conns, c.TCP.ID)
-	switch c.Protocol {
-	case dissect.ProtocolTLS:
+	if t := c.TCP.TLS; t != nil && t.Decrypted {
+		mine.plain = true
+		s.report.Decrypted++
+	}
+	switch {
+	case mine.plain && c.Protocol != dissect.ProtocolKafka:
+		s.report.Blanked++
+	case mine.plain, c.Protocol == dissect.ProtocolKafka, c.Protocol == dissect.ProtocolEmpty:
+	case c.Protocol == dissect.ProtocolTLS:
 		mine.keep = true
 		s.report.Encrypted++
-	case dissect.ProtocolKafka, dissect.ProtocolEmpty:
 	default:
 		s.report.Blanked++
 	}
@@ -121,16 +137,13 @@ func latest(cs []*conn, packet int64) *conn {
 // fillPayload replaces the payload b of a segment, which begins skip bytes behind its sequence number.
 func (s *streams) fillPayload(seg *reassembly.Segment, skip int, b []byte) error {
 	c, d := s.find(seg)
-	if c != nil && c.keep {
-		return nil
-	}
-	if c == nil {
+	if c == nil || c.plain { // what was encrypted has no place in plaintext
 		fill(b, 0)
 		return nil
 	}
 	st := &c.dirs[d]
 	i, _ := slices.BinarySearchFunc(st.bases, seg.Packet+1, func(b base, p int64) int { return cmp.Compare(b.packet, p) })
-	if len(st.bases) == 0 {
+	if len(st.bases) == 0 { // nothing of it was taken for part of the stream
 		fill(b, 0)
 		return nil
 	}
@@ -140,5 +153,11 @@ func (s *streams) fillPayload(seg *reassembly.Segment, skip int, b []byte) error
 	}
 	off := st.near + int64(int32(seq-uint32(st.near)))
 	st.near = off
+	if c.keep {
+		if s.frames.values.opt.Hosts {
+			st.hello.hide(off+int64(skip), b)
+		}
+		return nil
+	}
 	return s.spool.read(st.extents, off+int64(skip), b)
 }
