@@ -266,6 +266,86 @@ func TestAddressesUsedAgain(t *testing.T) {
 	assert.Equal(t, int64(3), r.conns[1].conn.Dirs[fwd].Retransmitted)
 }
 
+// Of an attempt that was refused, only the RST is captured. What follows on its addresses, with a
+// SYN or without, is another connection.
+func TestAddressesUsedAgainBehindRST(t *testing.T) {
+	for _, withSYN := range []bool{true, false} {
+		r := newRecorder(t)
+		f := newFeeder(r, reassembly.Limits{})
+		f.send(bwd, rst|ack, 0, 100, "")
+		f.time += 5000 * ms
+		f.a.Advance(f.time)
+		require.Len(t, r.conns, 1)
+		require.Equal(t, 1, r.conns[0].closes)
+		if withSYN {
+			f.handshake(100, 500)
+		}
+		f.send(fwd, ack, 101, 501, "hello")
+		f.send(bwd, ack, 501, 106, "world")
+		f.a.Flush()
+		require.Len(t, r.conns, 2, "SYN %v", withSYN)
+		assert.Equal(t, "hello", string(r.conns[1].dirs[fwd].bytes))
+		assert.Equal(t, "world", string(r.conns[1].dirs[bwd].bytes))
+	}
+}
+
+// A SYN right behind a RST is another connection, unless it is the one that was refused.
+func TestSYNBehindRST(t *testing.T) {
+	for _, tc := range []struct {
+		name  string
+		flags reassembly.Flags
+		ack   uint32
+		conns int
+	}{
+		{"of a connection", rst, 0, 2},
+		{"of another attempt", rst | ack, 4000, 2},
+		{"of this attempt, swapped", rst | ack, 101, 1},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			r := newRecorder(t)
+			f := newFeeder(r, reassembly.Limits{})
+			f.send(bwd, tc.flags, 0, tc.ack, "")
+			f.send(fwd, syn, 100, 0, "")
+			if tc.conns == 2 {
+				f.send(bwd, syn|ack, 500, 101, "")
+				f.send(fwd, ack, 101, 501, "hello")
+			}
+			f.a.Flush()
+			require.Len(t, r.conns, tc.conns)
+			if tc.conns == 2 {
+				assert.Equal(t, "hello", string(r.conns[1].dirs[fwd].bytes))
+				assert.Equal(t, reassembly.EndCapture, r.conns[1].why)
+			}
+		})
+	}
+}
+
+// Of the second connection neither SYN is captured, of the first one only one FIN.
+func TestAddressesUsedAgainWithoutSYN(t *testing.T) {
+	r := newRecorder(t)
+	f := newFeeder(r, reassembly.Limits{})
+	f.handshake(100, 500)
+	f.send(fwd, ack, 101, 501, "one")
+	f.send(fwd, fin|ack, 104, 501, "")
+	f.send(bwd, ack, 501, 105, "rest")               // of the first one, whose broker has not closed
+	f.send(fwd, ack, 70_000_000, 505, "garbage")     // one number alone may be damaged
+	f.send(bwd, ack, 505, 80_000_000, "!")           //
+	f.send(bwd, ack, 600_000_000, 70_000_000, "two") // both are of another connection
+	f.send(fwd, ack, 70_000_000, 600_000_003, "three")
+	f.a.Flush()
+	require.Len(t, r.conns, 2)
+	assert.Equal(t, reassembly.EndReuse, r.conns[0].why)
+	assert.Equal(t, "one", string(r.conns[0].dirs[fwd].bytes))
+	assert.Equal(t, "rest!", string(r.conns[0].dirs[bwd].bytes))
+	// The first segment of it came from the other side.
+	require.Equal(t, r.conns[0].conn.Flow.Reverse(), r.conns[1].conn.Flow)
+	assert.Equal(t, "two", string(r.conns[1].dirs[fwd].bytes))
+	assert.Equal(t, "three", string(r.conns[1].dirs[bwd].bytes))
+	for _, k := range r.conns {
+		assert.Empty(t, append(k.dirs[fwd].gaps, k.dirs[bwd].gaps...))
+	}
+}
+
 // A hole is lost once enough has gone by since its acknowledgement, not before, and one lost
 // answer is known without anything behind it.
 func TestGrace(t *testing.T) {

@@ -37,6 +37,9 @@ func (a *Assembler) sawRST(h *half, s *Segment) {
 	c.Dirs[h.d].SawRST = true
 	if !c.reset {
 		c.reset, c.rstSegs, c.rstTime = true, c.segs, s.Time
+		if s.Flags&ACK != 0 {
+			c.refused = s.Ack
+		}
 		a.pend(c)
 	}
 }

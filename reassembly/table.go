@@ -16,7 +16,8 @@ type conn struct {
 	reset    bool // a RST was seen; stragglers are let in for the grace
 	rstSegs  int64
 	rstTime  int64
-	winSegs  int64 // start of the window over acknowledgements: see hole.go
+	refused  uint32 // the number that the RST acknowledges; 0 for none
+	winSegs  int64  // start of the window over acknowledgements: see hole.go
 	winTime  int64
 	closing  bool
 	closed   bool
@@ -115,7 +116,7 @@ func (a *Assembler) find(s *Segment) (*conn, Dir) {
 				return nil, d
 			}
 			a.forget(c)
-		case s.Flags&SYN != 0 && c.otherSYN(d, s):
+		case s.Flags&SYN != 0 && c.otherSYN(d, s), c.outlived(d, s):
 			if !c.reset {
 				a.note(c, d, PortReuse, c.half[d].next, 0, s.Packet, s.Time)
 			}
@@ -195,21 +196,45 @@ func (c *conn) otherSYN(d Dir, s *Segment) bool {
 		return n < 0 || n > maxLateStart
 	}
 	if h.phase == unknown {
-		return false
+		// Behind a RST the SYN that it answers may be shown late; any other one opens anew.
+		return c.reset && c.refused != s.Seq+1
 	}
 	// A SYN that the capture shows late begins just below what was seen of its direction.
 	below := int64(int32(h.nextSeq-s.Seq-1)) - h.next
 	return below < 0 || below > maxLateStart || c.segs > 64
 }
 
+// outlived says whether s is of a later connection than c, whose SYN was not captured: a side has
+// closed, and s neither acknowledges the other one nor goes on with its own direction. One number
+// alone may be damaged.
+func (c *conn) outlived(d Dir, s *Segment) bool {
+	h, peer := &c.half[d], &c.half[d.Other()]
+	if h.fin < 0 && peer.fin < 0 || s.Flags&(SYN|RST|ACK) != ACK || h.phase == unknown || peer.phase == unknown {
+		return false
+	}
+	return !peer.near(s.Ack) && (!h.near(s.Seq) || peer.fin >= 0 && h.offset(s.Seq) > h.next)
+}
+
+// near says whether seq may be a number of h's direction, its FIN counted.
+func (h *half) near(seq uint32) bool {
+	ahead, reach := int64(int32(seq-h.nextSeq)), h.c.a.limits.reach()
+	if h.fin >= 0 {
+		return ahead >= -reach && ahead <= h.fin+1-h.next
+	}
+	return ahead >= -reach && ahead <= reach
+}
+
 // straggler says whether s, arriving after c was closed, is a late part of c.
 func (c *conn) straggler(d Dir, s *Segment) bool {
-	h := &c.half[d]
-	if s.Flags&SYN != 0 {
-		return !c.otherSYN(d, s)
-	}
-	if s.Flags&RST != 0 || h.phase == unknown {
+	h, peer := &c.half[d], &c.half[d.Other()]
+	switch {
+	case s.Flags&SYN != 0:
+		known := h.hasISN || h.phase != unknown || s.Flags&ACK != 0 && peer.hasISN
+		return known && !c.otherSYN(d, s)
+	case s.Flags&RST != 0:
 		return true
+	case h.phase == unknown: // data would have come before, or with the grace
+		return s.WireLen == 0 && len(s.Payload) == 0
 	}
 	ahead := int64(int32(s.Seq - h.nextSeq))
 	if c.why == EndFIN {
