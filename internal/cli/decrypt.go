@@ -127,8 +127,11 @@ func remarkOnTLS(t *reassembly.Conn) string {
 	return fmt.Sprintf("%s > %s: %s", endpointOf(t, client), endpointOf(t, client.Other()), describeTLS(t, client))
 }
 
-// end tells how many lines were left out.
+// end tells how many lines were left out, and whether there were more secrets than are held.
 func (d *decryption) end() {
+	if n := d.keys.Dropped(); n > 0 && d.told > 0 {
+		d.env.warn("key log: the secrets of %s were dropped for newer ones (limit %d)", plural(n, "connection"), tls.MaxConnections)
+	}
 	if more := d.told - maxTold; more > 0 {
 		d.env.warn("%s more could not be decrypted; 'kdissect connections' lists them", plural(more, "TLS connection"))
 	}
