@@ -37,8 +37,12 @@ func TestGolden(t *testing.T) {
 		base := strings.TrimSuffix(file, filepath.Ext(file))
 		t.Run(filepath.Base(base), func(t *testing.T) {
 			assert.FileExists(t, base+".md", "where the capture comes from")
+			args := []string{"read", file}
+			if _, err := os.Stat(base + ".keys"); err == nil {
+				args = append(args, "--keylog", base+".keys")
+			}
 			for format, golden := range map[string]string{"summary": ".summary.txt", "tree": ".txt", "json": ".json"} {
-				got, stderr, status := runMain(t, "read", "--format", format, file)
+				got, stderr, status := runMain(t, append(args, "--format", format)...)
 				require.Equal(t, exitDone, status, stderr)
 				if *update {
 					require.NoError(t, os.WriteFile(base+golden, []byte(got), 0o666))
