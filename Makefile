@@ -17,7 +17,7 @@ BIN     := bin/kdissect
 EXE     := $(shell $(GO) env GOEXE)
 CAPTURE := testdata/pcaps/consumer-group-describe.pcap
 
-.PHONY: demo test build check bench update fuzz libpcap clean
+.PHONY: demo test build check bench update fuzz loss libpcap clean
 
 # demo builds kdissect and shows a capture: as trees, then as one line for each exchange.
 demo: libpcap build
@@ -46,6 +46,10 @@ update:
 # fuzz runs every fuzz target for FUZZTIME.
 fuzz:
 	@./.ci/fuzz $(FUZZTIME)
+
+# loss writes docs/loss.md: what is shown of 200 damaged captures of the shared corpora.
+loss:
+	KDISSECT_SHARED='$(abspath $(KDISSECT_SHARED))' $(GO) test ./internal/losslab -run 'TestLoss$$' -count=1 -update
 
 # bench compares `kdissect read` with the floor, the least that any dissector must do.
 bench: build

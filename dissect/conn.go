@@ -43,8 +43,9 @@ type session struct {
 
 	inFlightBytes int64
 	lastID        int32 // correlation id of the last request
+	ids           idOrder
 	anyRequest    bool
-	responsesOnly bool
+	brokerFirst   bool // nothing of the client was captured when the broker's bytes were understood
 }
 
 // requests is the client's direction.
@@ -60,6 +61,9 @@ type responses struct {
 }
 
 func (c *conn) client() reassembly.Dir { return c.Broker.Other() }
+
+// brokerAlone reports whether nothing of the client is captured. Its packets may come late.
+func (c *conn) brokerAlone() bool { return c.brokerFirst && c.TCP.Dirs[c.client()].Packets == 0 }
 
 func (c *conn) chunk(d reassembly.Dir, off int64, b []byte, packet, time int64) {
 	if len(c.late) > 0 {

@@ -18,7 +18,7 @@ func (c *conn) detect(e event, b []byte) {
 	p.hold(c, e, b)
 	switch e.kind {
 	case chunkEvent:
-		p.begun[e.dir] = true
+		p.begun[e.dir], p.heard[e.dir] = true, true
 		p.total += int64(len(b))
 		if !p.gone[e.dir] {
 			f := p.first[e.dir]
@@ -137,7 +137,7 @@ func (c *conn) decideAtEnd() {
 		return
 	}
 	client, sure, known := c.direction()
-	if sure && c.evident(client, known) {
+	if sure && (c.evident(client, known) || known && c.loneResponse(client.Other())) {
 		c.speak(client)
 		return
 	}
@@ -174,19 +174,32 @@ func (c *conn) atStart(d reassembly.Dir) bool {
 // request with the response to it.
 func (c *conn) evident(client reassembly.Dir, known bool) bool {
 	b := c.probe.first[client]
-	return known && (c.likely(b) || gssapiToken(b, sizeOf(b))) || c.answered(client)
+	return known && (c.likely(client) || gssapiToken(b, sizeOf(b))) || c.answered(client)
 }
 
-// likely reports whether b begins with a request: its header is sane, and it decodes where it is
-// whole, or else the client says its name.
-func (c *conn) likely(b []byte) bool {
-	if len(b) < clientOff || c.d.loose(b) != frame.Strong {
+// likely reports whether the first bytes of direction d begin with a request: its header is sane,
+// as far as it is captured, and it decodes where it is whole, or else the client says its name.
+func (c *conn) likely(d reassembly.Dir) bool {
+	b := c.probe.first[d]
+	if len(b) < clientOff+2 {
+		return false
+	}
+	switch v := c.d.loose(b); {
+	case v == frame.More && c.probe.gone[d]: // the client id is cut
+	case v != frame.Strong:
 		return false
 	}
 	if total := 4 + sizeOf(b); total <= len(b) {
 		return c.d.wholeRequest(b[:total]) != frame.No
 	}
 	return len(b) > clientOff+2 && int16At(b, clientOff) > 0
+}
+
+// loneResponse reports whether all that was captured is one frame of a broker.
+func (c *conn) loneResponse(broker reassembly.Dir) bool {
+	b := c.probe.first[broker]
+	return !c.probe.heard[broker.Other()] && len(b) >= 8 && sizeOf(b) >= 4 && int32At(b, respCorrOff) >= 0 &&
+		int64(4+sizeOf(b)) == c.TCP.Dirs[broker].Bytes
 }
 
 func sizeOf(b []byte) int {
@@ -200,13 +213,13 @@ func sizeOf(b []byte) int {
 // bytes the response to it.
 func (c *conn) answered(client reassembly.Dir) bool {
 	req, resp := c.probe.first[client], c.probe.first[client.Other()]
-	if len(resp) < 8 || sizeOf(resp) < 4 || !c.likely(req) || int32At(resp, respCorrOff) != int32At(req, corrOff) {
+	if len(resp) < 8 || sizeOf(resp) < 4 || !c.likely(client) || int32At(resp, respCorrOff) != int32At(req, corrOff) {
 		return false
 	}
 	if total := 4 + sizeOf(resp); total <= len(resp) {
 		return c.d.wholeResponse(resp[:total], int16At(req, keyOff), int16At(req, versionOff)) != frame.No
 	}
-	return len(resp) == firstBytes && int16At(req, clientOff) > 0
+	return (len(resp) == firstBytes || c.probe.gone[client.Other()]) && int16At(req, clientOff) > 0
 }
 
 // collect gives an event to the suspicion that client is the client's direction. It reports
@@ -221,7 +234,7 @@ func (c *conn) collect(client reassembly.Dir, e event, b []byte) bool {
 		feed(&s.Splitter, e, b)
 		return s.found()
 	}
-	if _, sure, known := c.direction(); sure && !p.begun[client] {
+	if _, sure, known := c.direction(); sure && !p.heard[client] {
 		if !p.orphans.begun {
 			o := &p.orphans
 			o.begun, o.c = true, c

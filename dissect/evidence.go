@@ -53,7 +53,10 @@ func (s *suspect) Size(n int32) bool { return n >= minRequest }
 func (s *suspect) Header(_, b []byte) frame.Verdict { return s.c.d.request(b) }
 
 // Whole implements frame.Judge.
-func (s *suspect) Whole(b []byte) frame.Verdict { return s.c.d.wholeRequest(b) }
+func (s *suspect) Whole(b []byte, aligned bool) frame.Verdict { return s.c.d.foundRequest(b, aligned) }
+
+// Begins implements frame.Judge.
+func (s *suspect) Begins(b []byte) bool { return s.c.d.beginsRequest(b) }
 
 // Skip implements frame.Sink.
 func (s *suspect) Skip(frame.Skip) {}
@@ -97,7 +100,10 @@ func (o *orphans) Header(prev, b []byte) frame.Verdict {
 }
 
 // Whole implements frame.Judge.
-func (o *orphans) Whole([]byte) frame.Verdict { return frame.Weak }
+func (o *orphans) Whole(_ []byte, aligned bool) frame.Verdict { return foundOrphan(aligned) }
+
+// Begins implements frame.Judge.
+func (o *orphans) Begins([]byte) bool { return false }
 
 // Skip implements frame.Sink.
 func (o *orphans) Skip(frame.Skip) {}

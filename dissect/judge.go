@@ -4,12 +4,14 @@ import (
 	"github.com/kdissect/kdissect/dissect/frame"
 	"github.com/kdissect/kdissect/dissect/schema"
 	"github.com/kdissect/kdissect/dissect/walk"
+	"github.com/kdissect/kdissect/tree"
 )
 
 // layouts answers whether bytes fit what the catalogue says.
 type layouts struct {
 	catalogue *schema.Catalogue
 	decoder   walk.Decoder
+	oddities  oddities
 }
 
 // minRequest is the smallest size of a request: key, version and correlation id.
@@ -120,6 +122,83 @@ func (l *layouts) wholeResponse(b []byte, key, version int16) frame.Verdict {
 		return frame.No
 	}
 	return frame.Strong
+}
+
+// beginsRequest reports whether b, of which more is missing, begins a request: the client says its
+// name, which zeros do not.
+func (l *layouts) beginsRequest(b []byte) bool {
+	return l.request(b) == frame.Strong && len(b) > clientOff+2 && int16At(b, clientOff) > 0
+}
+
+// foundRequest judges a whole request that a search came upon. Numbers and zeros in records look
+// like small requests too: one that has little to it must begin a packet.
+func (l *layouts) foundRequest(b []byte, aligned bool) frame.Verdict {
+	v := l.wholeRequest(b)
+	if v != frame.Strong {
+		return v
+	}
+	if !aligned && thin(b) {
+		return frame.No
+	}
+	h := parseHeader(l.catalogue, b)
+	if l.odd(b, h.body, l.catalogue.Plan(h.key, h.version, schema.Request)) {
+		return frame.Weak
+	}
+	return frame.Strong
+}
+
+// foundResponse judges a whole response that a search came upon, like foundRequest.
+func (l *layouts) foundResponse(b []byte, key, version int16, aligned bool) frame.Verdict {
+	v := l.wholeResponse(b, key, version)
+	if v != frame.Strong {
+		return v
+	}
+	p := l.responsePlan(b, key, version)
+	if !aligned && thin(b) || l.odd(b, responseBody(b, p), p) {
+		return frame.No
+	}
+	return frame.Strong
+}
+
+// thin reports whether a frame has so few bytes other than zero that it may be anything.
+func thin(b []byte) bool {
+	const most = 6
+	n := 0
+	for _, v := range b[4:] {
+		if v != 0 {
+			if n++; n > most {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// odd reports whether the body at off, which fits p or an older layout of its version, breaks a
+// rule of the protocol, as with a null where none is allowed.
+func (l *layouts) odd(b []byte, off int, p *schema.Plan) bool {
+	if l.fits(b, off, p) != frame.Strong {
+		p = l.older(b, off, p)
+	}
+	l.oddities.n = 0
+	l.decoder.Body(b, off, p, &l.oddities)
+	return l.oddities.n > 0
+}
+
+// oddities counts warnings.
+type oddities struct {
+	tree.Discard
+	n int
+}
+
+// Begin implements tree.Sink.
+func (*oddities) Begin(tree.Event) bool { return true }
+
+// Issue implements tree.Sink.
+func (o *oddities) Issue(i tree.Issue) {
+	if i.Severity >= tree.Warning {
+		o.n++
+	}
 }
 
 // responsePlan returns the layout of the response b to a request, or nil. An ApiVersions

@@ -35,7 +35,8 @@ type probe struct {
 	total  int64 // bytes seen
 	// first are the first bytes of each direction, without a gap.
 	first [2][]byte
-	begun [2]bool  // anything was seen of the direction
+	begun [2]bool  // anything is known of the direction
+	heard [2]bool  // bytes of it were captured
 	gone  [2]bool  // a gap follows the first bytes
 	from  [2]int64 // stream offset from which on bytes are held
 	sides [2]suspect

@@ -30,7 +30,12 @@ func (r *requests) Size(n int32) bool {
 func (r *requests) Header(_, b []byte) frame.Verdict { return r.c.d.request(b) }
 
 // Whole implements frame.Judge.
-func (r *requests) Whole(b []byte) frame.Verdict { return r.c.d.wholeRequest(b) }
+func (r *requests) Whole(b []byte, aligned bool) frame.Verdict {
+	return r.c.d.foundRequest(b, aligned)
+}
+
+// Begins implements frame.Judge.
+func (r *requests) Begins(b []byte) bool { return r.c.d.beginsRequest(b) }
 
 // Skip implements frame.Sink.
 func (r *requests) Skip(s frame.Skip) { r.c.skipped(r.c.client(), s) }
@@ -55,13 +60,13 @@ func (c *conn) request(f *frame.Frame) {
 	fill(fr, f, &x.requestMarks)
 	h := parseHeader(d.catalogue, fr.Bytes)
 	fr.APIKey, fr.Version, fr.CorrelationID = h.key, h.version, h.corr
-	c.anyRequest = true
 	if !h.hasCorr {
+		c.anyRequest = true
 		x.State = Interrupted
 		c.emit(x)
 		return
 	}
-	c.lastID = h.corr
+	c.follow(h.corr)
 	fr.Plan = d.catalogue.Plan(h.key, h.version, schema.Request)
 	d.describeRequest(fr, &h, f.Whole())
 	if h.body > 0 && f.Whole() {
@@ -85,6 +90,27 @@ func (c *conn) request(f *frame.Frame) {
 		fr.ClientID = fr.Bytes[clientOff+2:][:len(h.client):len(h.client)]
 	}
 	c.await(x)
+}
+
+// idOrder is what a client's correlation ids look like.
+type idOrder uint8
+
+const (
+	idsUnknown idOrder = iota
+	idsRise            // each is higher than the one before
+	idsRepeat          // some are not
+)
+
+// follow takes the correlation id of the next request.
+func (c *conn) follow(id int32) {
+	switch {
+	case !c.anyRequest:
+	case id <= c.lastID:
+		c.ids = idsRepeat
+	case c.ids == idsUnknown:
+		c.ids = idsRise
+	}
+	c.anyRequest, c.lastID = true, id
 }
 
 // peek reads what the pipeline needs of a request.

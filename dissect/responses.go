@@ -10,9 +10,9 @@ func (r *responses) Size(n int32) bool {
 	return n >= 4 || n >= 0 && r.c.sasl.tokens
 }
 
-// Header implements frame.Judge: only a response to a request in flight looks right. One to a
+// Header implements frame.Judge: only the response to a request in flight looks right. One to a
 // request that was lost is passed over in a search: lengths and numbers in record batches look
-// just like it.
+// just like it. So is one to a request whose turn is over, since brokers answer in order.
 func (r *responses) Header(prev, b []byte) frame.Verdict {
 	if len(b) < 4 {
 		return frame.More
@@ -25,10 +25,10 @@ func (r *responses) Header(prev, b []byte) frame.Verdict {
 	}
 	c := r.c
 	id := int32At(b, respCorrOff)
-	if c.responsesOnly {
+	if c.brokerAlone() {
 		return orphanHeader(prev, b)
 	}
-	if c.flight.Has(id) {
+	if c.flight.Expects(id) {
 		return frame.Strong
 	}
 	return frame.No
@@ -48,13 +48,27 @@ func orphanHeader(prev, b []byte) frame.Verdict {
 	return frame.Weak
 }
 
+// foundOrphan judges a whole response of which no request is captured. Only its size and id can
+// be checked, so that the first one must begin a packet.
+func foundOrphan(aligned bool) frame.Verdict {
+	if !aligned {
+		return frame.No
+	}
+	return frame.Weak
+}
+
 // Whole implements frame.Judge.
-func (r *responses) Whole(b []byte) frame.Verdict {
+func (r *responses) Whole(b []byte, aligned bool) frame.Verdict {
 	x, ok := r.c.flight.Get(int32At(b, respCorrOff))
 	if !ok {
-		return frame.Weak
+		return foundOrphan(aligned)
 	}
-	return r.c.d.wholeResponse(b, x.request.APIKey, x.request.Version)
+	return r.c.d.foundResponse(b, x.request.APIKey, x.request.Version, aligned)
+}
+
+// Begins implements frame.Judge. Zeros are too common to be an id.
+func (r *responses) Begins(b []byte) bool {
+	return r.Header(nil, b) == frame.Strong && int32At(b, respCorrOff) != 0
 }
 
 // Skip implements frame.Sink.
@@ -163,7 +177,7 @@ func (c *conn) orphan(f *frame.Frame, kind FrameKind) {
 		fr.CorrelationID = int32At(fr.Bytes, respCorrOff)
 		fr.Header = c.d.catalogue.Header(schema.Response, 0)
 	}
-	if c.responsesOnly {
+	if c.brokerAlone() {
 		c.giveOrphan(x)
 		return
 	}
@@ -208,15 +222,15 @@ func (c *conn) headless(f *frame.Frame) {
 
 // takeLate removes the kept response that belongs to req, or returns nil. The request was
 // captured first, and its direction waited behind a hole; or the capture has the two packets
-// swapped, in which case nothing of the client may be missing between them, and the response
-// must decode.
+// swapped, in which case the response must decode, and the request that it answers cannot be one
+// with the same id that was lost.
 func (c *conn) takeLate(req *Frame) *exchange {
 	for i, r := range c.late {
 		if r.response.CorrelationID != req.CorrelationID {
 			continue
 		}
 		if swapped := r.response.FirstPacket < req.LastPacket; swapped || r.response.Kind == TokenFrame {
-			if swapped && r.requestsLost || r.response.Cut() || c.d.wholeResponse(r.response.Bytes, req.APIKey, req.Version) != frame.Strong {
+			if swapped && r.requestsLost && c.ids != idsRise || r.response.Cut() || c.d.wholeResponse(r.response.Bytes, req.APIKey, req.Version) != frame.Strong {
 				continue
 			}
 		}

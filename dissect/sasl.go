@@ -70,7 +70,9 @@ func (c *conn) clientToken(f *frame.Frame) {
 		c.clientLogin(x.Request, x.Request.Bytes[4:])
 	}
 	for i, r := range c.late {
-		if r.response.Kind == TokenFrame && r.response.FirstPacket >= x.request.LastPacket {
+		// The broker speaks only when asked: a token of it that comes first has changed places, unless
+		// the one that it answers was lost.
+		if r.response.Kind == TokenFrame && (r.response.FirstPacket >= x.request.LastPacket || !r.requestsLost) {
 			c.late = append(c.late[:i], c.late[i+1:]...)
 			c.release(r)
 			c.adopt(x, r)

@@ -19,7 +19,7 @@ func (c *conn) speak(client reassembly.Dir) {
 	c.session = s
 	s.flight.Max = d.limits.InFlight
 	s.requests.c, s.responses.c = c, c
-	s.responsesOnly = !p.begun[client]
+	s.brokerFirst = !p.heard[client]
 	for _, dir := range []reassembly.Dir{client, client.Other()} {
 		c.start(p, dir, answered)
 	}
@@ -54,7 +54,7 @@ func (c *conn) start(p *probe, dir reassembly.Dir, answered bool) {
 		start = frame.InStep
 	}
 	if dir == c.Broker {
-		if !c.responsesOnly {
+		if !c.brokerAlone() {
 			l.Chain = 1 << 30 // a response must be to a request in flight at last
 		}
 		c.responses.Init(&c.responses, &c.responses, c.d.pool, l, p.from[dir], start)

@@ -16,7 +16,7 @@ type stalled struct {
 // mustWait reports whether the broker's bytes have to wait.
 func (c *conn) mustWait() bool {
 	return len(c.stalled.events) > 0 ||
-		c.responses.State() != frame.Synced && !c.responsesOnly && c.finished[c.client()] == 0
+		!c.responses.InStep() && !c.brokerAlone() && c.finished[c.client()] == 0
 }
 
 // stall keeps an event of the broker's direction.

@@ -16,6 +16,8 @@ type window struct {
 	cands     []candidate
 	// anchored is set where the first byte begins a frame if the judge does not object.
 	anchored bool
+	// inPacket is set where the first byte may not be the first one of its packet.
+	inPacket bool
 	// Captured bytes from here on are part of no frame.
 	skipFrom  int64
 	skipFirst int64
@@ -37,11 +39,12 @@ func (w *window) len() int {
 
 func (w *window) onTrial() bool { return len(w.cands) > 0 }
 
-// open starts a search at stream offset off.
-func (w *window) open(off int64, s *Splitter) {
+// open starts a search at stream offset off, which may be inside of a packet.
+func (w *window) open(off int64, s *Splitter, inPacket bool) {
 	w.release(s.pool)
 	w.base, w.skipFrom, w.skipFirst = off, off, 0
 	w.anchored = s.verify
+	w.inPacket = inPacket
 	s.verify = false
 }
 
@@ -241,7 +244,7 @@ func (s *Splitter) try(i int, b []byte, final bool) (at int, ok, wait bool) {
 	w := &s.search
 	c := &w.cands[i]
 	if c.frames == 1 {
-		switch s.judge.Whole(b[c.start:c.end]) {
+		switch s.judge.Whole(b[c.start:c.end], w.aligned(c.start)) {
 		case Strong:
 			return c.start, true, false
 		case No:
@@ -275,6 +278,16 @@ func (s *Splitter) try(i int, b []byte, final bool) (at int, ok, wait bool) {
 		w.drop(i)
 	}
 	return 0, false, false
+}
+
+// aligned reports whether the byte at offset at is the first one of a packet.
+func (w *window) aligned(at int) bool {
+	for i := range w.marks {
+		if int(w.marks[i].Off) == at {
+			return at > 0 || !w.inPacket
+		}
+	}
+	return false
 }
 
 func (w *window) drop(i int) { w.cands = append(w.cands[:i], w.cands[i+1:]...) }
@@ -325,7 +338,7 @@ func (w *window) trim() {
 		if i+1 < len(w.marks) && int(w.marks[i+1].Off) <= keep {
 			continue
 		}
-		m.Off = int32(max(int(m.Off)-keep, 0))
+		m.Off -= int32(keep) // negative: the packet began before the window
 		w.marks[n] = m
 		n++
 	}
@@ -339,6 +352,7 @@ func (w *window) trim() {
 	}
 	w.base += int64(keep)
 	w.pos -= keep
+	w.inPacket = false
 }
 
 // packetAt returns the packet that brought the byte at stream offset off.
@@ -352,24 +366,29 @@ func (w *window) packetAt(off int64) int64 {
 	return p
 }
 
-// gapInSearch takes a gap while a frame is searched. What is on trial is decided now; a frame
-// at the very beginning of the window whose header looks right is believed though the gap cuts it.
+// gapInSearch takes a gap while a frame is searched. What is on trial is decided now; a frame at
+// the very beginning of the window is believed though the gap cuts it where there is no doubt of
+// its header, or where it begins behind another frame and nothing speaks against it.
 func (s *Splitter) gapInSearch(g Gap, known bool, end int64) {
-	s.endSearch(false)
+	w := &s.search
+	if !w.anchored {
+		s.endSearch(false)
+	}
 	if s.state == Synced {
 		s.gapInStep(g, known, end)
 		return
 	}
-	w := &s.search
-	if size, ok := s.cutAtStart(); ok && known {
-		total := int64(4) + int64(size)
-		if end <= s.start+total {
-			s.state, s.trusted = Synced, true
-			s.replay(int(s.start - w.base))
-			w.release(s.pool)
-			s.gapInStep(g, known, end)
-			return
-		}
+	if total, ok := s.cutAtStart(); ok && known && end <= w.skipFrom+total {
+		s.start = w.skipFrom
+		s.replay(int(s.start - w.base))
+		w.release(s.pool)
+		s.gapInStep(g, known, end)
+		return
+	}
+	if w.anchored {
+		w.anchored = false
+		s.gapInSearch(g, known, end)
+		return
 	}
 	s.skip(s.off, NotFound)
 	s.packet, s.time = g.Packet, g.Time
@@ -377,21 +396,19 @@ func (s *Splitter) gapInSearch(g Gap, known bool, end int64) {
 	s.lose(end)
 }
 
-// cutAtStart returns the size of the frame that the window's first byte begins, where its
-// header is all there and looks right.
-func (s *Splitter) cutAtStart() (int32, bool) {
+// cutAtStart returns the length of the frame that the window's first byte begins, where that can
+// be believed.
+func (s *Splitter) cutAtStart() (int64, bool) {
 	w := &s.search
 	if w.skipFrom < w.base || w.buf == nil {
 		return 0, false
 	}
-	at := int(w.skipFrom - w.base)
-	b := w.buf.B[at:]
-	if s.judge.Header(nil, b) != Strong {
+	b := w.buf.B[w.skipFrom-w.base:]
+	if len(b) < 4 || w.anchored && s.judge.Header(nil, b) == No || !w.anchored && !s.judge.Begins(b) {
 		return 0, false
 	}
-	s.start = w.skipFrom
 	size := int32(binary.BigEndian.Uint32(b))
-	return size, size >= 0 && size <= s.limits.MaxFrame
+	return 4 + int64(size), s.judge.Size(size) && size <= s.limits.MaxFrame
 }
 
 // endSearch decides on what is on trial with no more bytes to come. With ending the rest is

@@ -63,6 +63,10 @@ func (s *Splitter) State() State {
 	return s.state
 }
 
+// InStep reports whether the next frame is taken as it comes: it is neither searched nor, behind
+// a gap in the last one, to be judged first.
+func (s *Splitter) InStep() bool { return s.state == Synced && !s.verify }
+
 // Offset returns the stream offset of the next byte.
 func (s *Splitter) Offset() int64 { return s.off }
 
@@ -84,7 +88,7 @@ func (s *Splitter) Chunk(off int64, b []byte, packet, time int64) {
 			return
 		}
 		b = b[n:]
-		s.search.open(s.start, s)
+		s.search.open(s.start, s, true)
 		s.search.take(s.prefix[:s.have], s.marks, s.pool)
 		s.marks, s.have = s.marks[:0], 0
 	}
@@ -312,7 +316,7 @@ func (s *Splitter) dropPrefix() {
 func (s *Splitter) lose(off int64) {
 	s.state, s.verify, s.trusted = Searching, false, false
 	s.passTo, s.have, s.total = 0, 0, 0
-	s.search.open(off, s)
+	s.search.open(off, s, false)
 }
 
 // Finish says that the stream ends here, or that nothing more of it will be looked at.

@@ -11,7 +11,10 @@ import (
 )
 
 // toy is a protocol whose frames are: size, 0xab 0xcd, payload, and the sum of the payload.
-type toy struct{ unsure bool }
+type toy struct {
+	unsure bool // leaves whole frames to what follows
+	picky  bool // believes only frames that begin a packet
+}
 
 func (toy) Size(n int32) bool { return n >= 3 && n < 1<<30 }
 
@@ -31,9 +34,12 @@ func (toy) Header(_, b []byte) Verdict {
 	return Strong
 }
 
-func (j toy) Whole(b []byte) Verdict {
-	if j.unsure {
+func (j toy) Whole(b []byte, aligned bool) Verdict {
+	switch {
+	case j.unsure:
 		return Weak
+	case j.picky && !aligned:
+		return No
 	}
 	var sum byte
 	for _, c := range b[6 : len(b)-1] {
@@ -44,6 +50,8 @@ func (j toy) Whole(b []byte) Verdict {
 	}
 	return Strong
 }
+
+func (j toy) Begins(b []byte) bool { return j.Header(nil, b) == Strong }
 
 func toyFrame(payload []byte) []byte {
 	b := binary.BigEndian.AppendUint32(nil, uint32(len(payload)+3))
@@ -90,7 +98,7 @@ type piece struct {
 	n   int64
 }
 
-// run feeds pieces, cutting each chunk into parts of the lengths that cut returns.
+// run feeds pieces, each a packet, cutting each into chunks of the lengths that cut returns.
 func run(t *testing.T, data []byte, pieces []piece, synced bool, l Limits, j Judge, cut func() int) *log {
 	out := &log{t: t, data: data}
 	pool := NewPool(0)
@@ -102,14 +110,13 @@ func run(t *testing.T, data []byte, pieces []piece, synced bool, l Limits, j Jud
 	s.Init(j, out, pool, l, 0, start)
 	packet := int64(0)
 	for _, p := range pieces {
+		packet++
 		if p.b == nil {
-			packet++
 			s.Gap(Gap{Off: p.off, Len: p.n, Packet: packet})
 			continue
 		}
 		for off, b := p.off, p.b; len(b) > 0; {
 			n := min(len(b), cut())
-			packet++
 			s.Chunk(off, append([]byte(nil), b[:n]...), packet, packet)
 			off, b = off+int64(n), b[n:]
 		}
@@ -156,7 +163,7 @@ func TestAnyChunkingGivesTheSame(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		data, pieces := stream(r)
 		synced := r.IntN(2) == 0
-		j := toy{unsure: r.IntN(3) == 0}
+		j := toy{unsure: r.IntN(3) == 0, picky: r.IntN(3) == 0}
 		l := Limits{Chain: 2}
 		if r.IntN(4) == 0 {
 			l.MaxFrame, l.KeepOver = 30, 8
@@ -227,6 +234,45 @@ func TestFrames(t *testing.T) {
 			assert.Equal(t, tc.want, run(t, nil, tc.pieces, tc.synced, Limits{}, toy{}, all).lines)
 		})
 	}
+}
+
+// A judge may ask that a frame begins a packet; the ends of chunks and the bytes that are passed
+// over before do not count.
+func TestAlignmentIsThatOfPackets(t *testing.T) {
+	a, b := toyFrame([]byte("first")), toyFrame([]byte("second"))
+	junk := make([]byte, 3000)
+	for _, tc := range []struct {
+		name   string
+		pieces []piece
+		whole  int
+	}{
+		{"a packet each", []piece{{0, junk[:7], 0}, {7, a, 0}}, 1},
+		{"inside a packet", []piece{{0, append(junk[:7:7], a...), 0}}, 0},
+		{"behind what was forgotten", []piece{{0, junk, 0}, {3000, a, 0}}, 1},
+		{"inside, behind what was forgotten", []piece{{0, append(junk[:3000:3000], a...), 0}}, 0},
+		{"at the start", []piece{{0, a, 0}}, 1},
+		{"behind a gap", []piece{{0, junk[:7], 0}, {7, nil, 9}, {16, a, 0}}, 1},
+		{"the next one in the same packet", []piece{{0, append(append([]byte(nil), a...), b...), 0}}, 2},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			for _, cut := range []func() int{all, func() int { return 1 }, func() int { return 700 }} {
+				assert.Equal(t, tc.whole, run(t, nil, append([]piece(nil), tc.pieces...), false, Limits{}, toy{picky: true}, cut).whole)
+			}
+		})
+	}
+}
+
+// A frame that begins behind another one is known by its size alone.
+func TestGapInAHeaderBehindAGap(t *testing.T) {
+	a, b, c := toyFrame(make([]byte, 20)), toyFrame(make([]byte, 20)), toyFrame([]byte("third"))
+	data := append(append(append([]byte(nil), a...), b...), c...)
+	la, lb := int64(len(a)), int64(len(b))
+	out := run(t, nil, []piece{{0, data[:8], 0}, {8, nil, la - 8}, {la, data[la : la+5], 0}, {la + 5, nil, lb - 5}, {la + lb, c, 0}}, true, Limits{}, toy{}, all)
+	assert.Equal(t, []string{
+		fmt.Sprintf("frame 0 size %d bytes 8 why missing 8+%d", la-4, la-8),
+		fmt.Sprintf("frame %d size %d bytes 5 why missing 5+%d", la, lb-4, lb-5),
+		fmt.Sprintf("frame %d size %d bytes %d why  0+0", la+lb, len(c)-4, len(c)),
+	}, out.lines)
 }
 
 func TestBadSizeIsSearchedOver(t *testing.T) {

@@ -42,8 +42,12 @@ type Judge interface {
 	// right before them. Once it is not More, the verdict stays the same when more bytes follow.
 	Header(prev, b []byte) Verdict
 	// Whole judges a whole frame whose header passed. Strong confirms it without waiting, No
-	// rejects it, and Weak leaves it to the header that follows.
-	Whole(b []byte) Verdict
+	// rejects it, and Weak leaves it to the header that follows. Most senders begin a packet
+	// with a frame: aligned says that this one does.
+	Whole(b []byte, aligned bool) Verdict
+	// Begins reports whether b, the first bytes behind a gap, begin a frame beyond doubt, although
+	// the rest of it is missing.
+	Begins(b []byte) bool
 }
 
 // Cause says why bytes are not given.

@@ -18,11 +18,15 @@ type Table[T any] struct {
 	byID map[int32]int
 	// twice is the number of requests that were sent while another of their id was in flight.
 	twice int
+
+	sent     int64 // requests put in flight so far
+	answered int64 // the latest of these that was answered, counted from 1
 }
 
 type slot[T any] struct {
 	value T
 	time  int64
+	nth   int64 // of the requests, counted from 1
 	id    int32
 	live  bool
 	doubt bool
@@ -33,6 +37,12 @@ func (t *Table[T]) Len() int { return t.live }
 
 // Has reports whether a request with this id is in flight.
 func (t *Table[T]) Has(id int32) bool { return t.find(id) >= 0 }
+
+// Expects reports whether a request with this id is in flight, and no later one was answered.
+func (t *Table[T]) Expects(id int32) bool {
+	i := t.find(id)
+	return i >= 0 && t.slots[i].nth > t.answered
+}
 
 // Get returns the oldest request with this id, which stays in flight.
 func (t *Table[T]) Get(id int32) (v T, ok bool) {
@@ -51,7 +61,8 @@ func (t *Table[T]) Add(id int32, time int64, v T) (oldest T, removed bool) {
 	if len(t.slots) == cap(t.slots) && t.live < len(t.slots) {
 		t.compact()
 	}
-	t.slots = append(t.slots, slot[T]{value: v, time: time, id: id, live: true})
+	t.sent++
+	t.slots = append(t.slots, slot[T]{value: v, time: time, nth: t.sent, id: id, live: true})
 	t.live++
 	switch {
 	case t.byID != nil:
@@ -72,6 +83,7 @@ func (t *Table[T]) Take(id int32) (v T, overtook, ok bool) {
 	for j := t.head; j < i && !overtook; j++ {
 		overtook = t.slots[j].live && !t.slots[j].doubt
 	}
+	t.answered = max(t.answered, t.slots[i].nth)
 	return t.remove(i), overtook, true
 }
 

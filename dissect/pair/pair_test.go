@@ -118,3 +118,22 @@ func TestLostResponseDoesNotMakeTheTableGrow(t *testing.T) {
 	}
 	assert.Less(t, cap(table.slots), 100)
 }
+
+func TestExpectsInOrder(t *testing.T) {
+	var table Table[string]
+	for id := range int32(50) { // more than are looked through one by one
+		table.Add(id, 0, "")
+	}
+	assert.True(t, table.Expects(0))
+	assert.False(t, table.Expects(50))
+	_, overtook, ok := table.Take(20)
+	require.True(t, overtook && ok)
+	assert.True(t, table.Has(19))
+	assert.False(t, table.Expects(19), "a later one was answered")
+	assert.True(t, table.Expects(21))
+	table.Add(0, 0, "again")
+	assert.False(t, table.Expects(0), "the first of this id is meant")
+	table.Flush(func(string) {})
+	table.Add(7, 0, "")
+	assert.True(t, table.Expects(7))
+}

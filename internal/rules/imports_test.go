@@ -47,8 +47,9 @@ var mayImport = map[string][]string{
 	"internal/cli":       {"dissect", "dissect/layout", "internal/capture", "internal/dump", "internal/output", "internal/scrub", "internal/tls", "reassembly", "tree"},
 	"internal/rules":     {},
 	"internal/bench":     {},
-	"internal/corpus":    {}, // finds the shared corpora, for tests
-	"internal/brokerlog": {}, // brokers' request logs, for tests
+	"internal/corpus":    {},                                                                                             // finds the shared corpora, for tests
+	"internal/brokerlog": {},                                                                                             // brokers' request logs, for tests
+	"internal/losslab":   {"dissect", "internal/brokerlog", "internal/capture", "internal/output", "reassembly", "tree"}, // damages captures, for tests
 	"cmd/kdissect":       {"internal/cli"},
 }
 
