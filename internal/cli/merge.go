@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/kdissect/kdissect/internal/output"
+	"github.com/kdissect/kdissect/tree"
 )
 
 // merger brings the results of all workers into one order, and gives them their numbers.
@@ -12,6 +13,8 @@ type merger struct {
 	next        []int             // by worker: its first result that is not taken
 	connections int64
 	exchanges   int64
+	checker     output.BatchChecker
+	late        []tree.Issue // about the present exchange
 	text        []byte
 }
 
@@ -43,6 +46,10 @@ func (m *merger) merge(b *batch, take func(r *result, connection int64, text []b
 			continue
 		case exchange:
 			m.exchanges++
+			m.late = m.checker.Check(m.exchanges, rs.sent[r.sentFrom:r.sentTo])
+			for _, i := range m.late {
+				r.late.add(i.Severity)
+			}
 		}
 		number := numbers[r.id]
 		if r.kind == closed {
@@ -72,17 +79,20 @@ func (m *merger) first(b *batch) int {
 	return best
 }
 
-// fill returns the text of r with its numbers.
+// fill returns the text of r with all that belongs there.
 func (m *merger) fill(rs *results, r *result, connection int64) []byte {
 	out, from := m.text[:0], r.from
 	for _, s := range rs.slots[r.slotFrom:r.slotTo] {
 		out = append(out, rs.text[from:s.At]...)
 		from = s.At
-		n := m.exchanges
-		if s.Of == output.ConnectionNumber {
-			n = connection
+		switch s.Kind {
+		case output.ExchangeNumber:
+			out = strconv.AppendInt(out, m.exchanges, 10)
+		case output.ConnectionNumber:
+			out = strconv.AppendInt(out, connection, 10)
+		default:
+			out = s.AppendIssues(out, m.late)
 		}
-		out = strconv.AppendInt(out, n, 10)
 	}
 	m.text = append(out, rs.text[from:r.to]...)
 	return m.text

@@ -109,7 +109,7 @@ func (f *readFlags) run(e *env, files []string) error {
 		return err
 	}
 	p := &pipeline{env: e, source: &f.source, files: files, handler: r, stopped: r.done, tellTLS: true}
-	if !r.selection.needsNumbers() && r.checks == nil {
+	if !r.selection.needsNumbers() {
 		p.whole = r
 	}
 	r.first = func() int64 { return p.first }
@@ -123,12 +123,12 @@ func (f *readFlags) reader(e *env, follow bool) (*reader, error) {
 		return nil, err
 	}
 	r.text = e.stdout
-	r.another = func(numbers *output.Slots) (*reader, error) { return f.newReader(e, follow, numbers) }
+	r.another = func(late *output.Slots) (*reader, error) { return f.newReader(e, follow, late) }
 	return r, nil
 }
 
-// newReader returns a reader that leaves the numbers out where numbers is not nil.
-func (f *readFlags) newReader(e *env, follow bool, numbers *output.Slots) (*reader, error) {
+// newReader returns a reader that leaves out what is known late where late is not nil.
+func (f *readFlags) newReader(e *env, follow bool, late *output.Slots) (*reader, error) {
 	if err := f.check(); err != nil {
 		return nil, err
 	}
@@ -154,7 +154,7 @@ func (f *readFlags) newReader(e *env, follow bool, numbers *output.Slots) (*read
 		Hex:         f.hex,
 		Decoder:     newClosedDecoder(catalogue, f.values.values()),
 		Catalogue:   catalogue,
-		Numbers:     numbers,
+		Late:        late,
 	}
 	r := &reader{
 		selection: sel,
@@ -165,7 +165,7 @@ func (f *readFlags) newReader(e *env, follow bool, numbers *output.Slots) (*read
 		walk:      opt.Decoder,
 	}
 	if f.format.value != "summary" && !f.plain || f.strict {
-		r.checks = output.NewRecordChecker()
+		r.batches = output.NewBatchFinder()
 	}
 	switch f.format.value {
 	case "tree":

@@ -30,9 +30,10 @@ type reader struct {
 	json  *output.JSON // the form that --where looks at
 	line  []byte
 	walk  *walk.Decoder // for strict
-	// checks holds batches against those before; nil does not.
-	checks *output.RecordChecker
-	// another returns a reader like this one for a worker, which leaves the numbers out.
+	// batches finds what checker holds against what was before; nil finds nothing.
+	batches *output.BatchFinder
+	checker output.BatchChecker
+	// another returns a reader like this one for a worker, which leaves out what is known late.
 	another func(*output.Slots) (*reader, error)
 	text    io.Writer // for what workers have written, gathered in merged
 	merged  []byte
@@ -80,8 +81,8 @@ func (r *reader) Exchange(x *dissect.Exchange) {
 	if r.done() {
 		return
 	}
-	if r.checks != nil { // also of exchanges that are not shown, lest there be gaps
-		x.Issues = append(x.Issues, r.checks.Exchange(x)...)
+	if r.batches != nil { // also of exchanges that are not shown, lest there be gaps
+		x.Issues = append(x.Issues, r.checker.Check(x.Number, r.batches.Find(x))...)
 	}
 	ok, err := r.selected(x)
 	if err == nil && ok {

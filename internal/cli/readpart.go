@@ -30,6 +30,11 @@ func (r *reader) part(into **results) (dissect.Handler, tap, error) {
 func (p *readPart) Exchange(x *dissect.Exchange) {
 	rs := *p.into
 	res := result{kind: exchange, first: x.Conn.TCP.FirstPacket, id: x.Conn.TCP.ID, from: len(rs.text), slotFrom: len(rs.slots)}
+	if p.batches != nil { // also of exchanges that are not shown, lest there be gaps
+		res.sentFrom = len(rs.sent)
+		rs.sent = append(rs.sent, p.batches.Find(x)...)
+		res.sentTo = len(rs.sent)
+	}
 	// Without --where nothing can fail.
 	if res.shown, _ = p.selected(x); res.shown {
 		rs.text = p.out.Append(rs.text, x)
@@ -63,6 +68,10 @@ func (r *reader) take(res *result, _ int64, text []byte) {
 	r.issues.errors += res.issues.errors
 	if !res.shown {
 		return
+	}
+	if r.strict {
+		r.issues.warnings += res.late.warnings
+		r.issues.errors += res.late.errors
 	}
 	r.shown++
 	r.merged = append(r.merged, text...)

@@ -14,18 +14,19 @@ const (
 	remark                     // a line for stderr about a connection
 )
 
-// result is one thing that a worker found, without the numbers that only all workers together
-// can tell.
+// result is one thing that a worker found, without what only all workers together can tell.
 type result struct {
 	kind   resultKind
-	shown  bool  // an exchange that was selected
-	place  int64 // where in the capture
-	first  int64 // first packet of the connection: its order among those of a place
-	id     int64 // of the connection, within the worker
-	issues issueCount
+	shown  bool       // an exchange that was selected
+	place  int64      // where in the capture
+	first  int64      // first packet of the connection: its order among those of a place
+	id     int64      // of the connection, within the worker
+	issues issueCount // found by the worker
+	late   issueCount // found when all was brought together
 
 	from, to         int // text in results.text
-	slotFrom, slotTo int // numbers that belong in there, in results.slots
+	slotFrom, slotTo int // what belongs in there, in results.slots
+	sentFrom, sentTo int // batches of the exchange, in results.sent
 	connection       *connection
 }
 
@@ -35,6 +36,7 @@ type results struct {
 	list  []result
 	text  []byte
 	slots output.Slots
+	sent  []output.SentBatch
 	seen  int64 // connections of the lane that are listed as opened
 }
 
@@ -43,7 +45,7 @@ const keptText = 4 << 20
 
 // reset makes r ready for the next batch.
 func (r *results) reset() {
-	r.list, r.text, r.slots = r.list[:0], r.text[:0], r.slots[:0]
+	r.list, r.text, r.slots, r.sent = r.list[:0], r.text[:0], r.slots[:0], r.sent[:0]
 	if cap(r.text) > keptText {
 		r.text = nil
 	}

@@ -65,7 +65,7 @@ func (j *JSON) Append(b []byte, x *dissect.Exchange) []byte {
 	if !j.opt.Plain {
 		b = j.appendCapture(b, x)
 		b = append(b, `,"issues":[`...)
-		b = appendList(b, j.appendIssues(x))
+		b = j.appendIssues(b, x)
 		b = append(b, ']')
 	}
 	return append(b, '}', '\n')
@@ -178,12 +178,13 @@ func (j *JSON) appendCaptured(b []byte, prefix string, f *dissect.Frame) []byte 
 	return b
 }
 
-// appendIssues adds to the issues of decoding those that were known before, and returns all.
-func (j *JSON) appendIssues(x *dissect.Exchange) []byte {
+// appendIssues appends the issues of decoding and those that were known before.
+func (j *JSON) appendIssues(to []byte, x *dissect.Exchange) []byte {
 	b := j.body.issues
 	for i := range x.Issues {
 		b = appendIssue(b, &x.Issues[i], "", false)
 	}
+	late := len(b)
 	if x.Request != nil {
 		for i := range x.Request.Issues {
 			b = appendIssue(b, &x.Request.Issues[i], "request", true)
@@ -195,7 +196,12 @@ func (j *JSON) appendIssues(x *dissect.Exchange) []byte {
 		}
 	}
 	j.body.issues = b
-	return b
+	if j.opt.Late != nil {
+		*j.opt.Late = append(*j.opt.Late, Slot{
+			At: len(to) + max(late-1, 0), Kind: JSONIssues, Before: late > 0, Behind: len(b) > late,
+		})
+	}
+	return appendList(to, b)
 }
 
 // appendList appends elements that each have a comma before them.

@@ -777,10 +777,10 @@ func TestSequencesOfTheLab(t *testing.T) {
 		"a-producer": "", "b-txn": "", "x-full": "", "x-dup": "", "x-reorder": "", "x-reseg": "", "x-midstream": "",
 		"j1-cluster-start": "sent before", "j2-cluster-kill": "sent before", "x-drop3": "missing behind",
 	} {
-		c := NewRecordChecker()
+		finder, c := NewBatchFinder(), &BatchChecker{}
 		var texts []string
 		exchanges(t, corpus.Path(t, "captures", "lab", "broker", name+".pcap.gz"), func(x *dissect.Exchange) {
-			for _, i := range c.Exchange(x) {
+			for _, i := range c.Check(x.Number, finder.Find(x)) {
 				texts = append(texts, i.Text)
 			}
 		})

@@ -1,8 +1,6 @@
 package output
 
 import (
-	"strconv"
-
 	"github.com/kdissect/kdissect/dissect/schema"
 	"github.com/kdissect/kdissect/dissect/walk"
 	"github.com/kdissect/kdissect/tree"
@@ -57,38 +55,11 @@ type Options struct {
 	// Decoder decodes the frames; nil is a decoder that leaves record sets whole.
 	// It serves one goroutine.
 	Decoder *walk.Decoder
-	// Numbers is given the places where the numbers of exchanges and connections belong, which
-	// are left out then; nil writes them.
-	Numbers *Slots
+	// Late is given the places of what is only known once all exchanges before are: the numbers of
+	// exchanges and connections, which are left out then, and further issues. Nil writes numbers.
+	Late *Slots
 	// Catalogue knows the APIs; nil is the embedded one.
 	Catalogue *schema.Catalogue
-}
-
-// NumberOf says what a number counts.
-type NumberOf uint8
-
-// Numbers.
-const (
-	ExchangeNumber NumberOf = iota
-	ConnectionNumber
-)
-
-// Slots are places in a text where numbers belong that are not known yet, in order.
-type Slots []Slot
-
-// Slot is a place in a text, by the length of what stands before it.
-type Slot struct {
-	At int
-	Of NumberOf
-}
-
-// appendNumber appends a number, or notes its place.
-func (o *Options) appendNumber(b []byte, of NumberOf, n int64) []byte {
-	if o.Numbers != nil {
-		*o.Numbers = append(*o.Numbers, Slot{len(b), of})
-		return b
-	}
-	return strconv.AppendInt(b, n, 10)
 }
 
 func (o *Options) decoder() *walk.Decoder {

@@ -3,63 +3,170 @@ package output
 import (
 	"github.com/kdissect/kdissect/dissect"
 	"github.com/kdissect/kdissect/dissect/records"
+	"github.com/kdissect/kdissect/dissect/schema"
 	"github.com/kdissect/kdissect/dissect/walk"
 	"github.com/kdissect/kdissect/tree"
 )
 
-// RecordChecker holds the batches of exchanges against those of the exchanges before, by their
-// heads alone: nothing is decompressed. It serves one goroutine.
-type RecordChecker struct {
-	reader *RecordReader
-	found  batchIssues
+// SentBatch is a batch that an exchange carries, by its head.
+type SentBatch struct {
+	Fetched   bool
+	Topic     string
+	TopicID   [16]byte
+	Partition int32
+	Packet    int64 // the first of its frame
+	records.Head
 }
 
-// NewRecordChecker returns a checker that has seen nothing.
-func NewRecordChecker() *RecordChecker {
-	c := &RecordChecker{}
-	c.reader = NewRecordReader(&walk.Decoder{Records: &batchHeads{}}, &c.found, false, false)
-	return c
+// BatchFinder finds those batches of exchanges that have to be held against others. Nothing is
+// decompressed. It serves one goroutine.
+type BatchFinder struct {
+	decoder    walk.Decoder
+	selections map[*schema.Plan]*walk.Selection
+	names      map[string]string // of topics, so that each is made once
+	found      []SentBatch
+	heads      []records.Head
+
+	x         *dissect.Exchange
+	now       SentBatch
+	topic     []byte
+	topicSent bool
 }
 
-// Exchange returns what is out of line with the batches of x. The list is void after the next
-// call. Exchanges are given in the order of the capture, each of them, shown or not.
-func (c *RecordChecker) Exchange(x *dissect.Exchange) []tree.Issue {
-	c.found.list = c.found.list[:0]
-	c.reader.Exchange(x)
-	return c.found.list
+// NewBatchFinder returns a finder.
+func NewBatchFinder() *BatchFinder {
+	return &BatchFinder{selections: map[*schema.Plan]*walk.Selection{}, names: map[string]string{}}
 }
 
-// batchIssues is a RecordHandler that checks batches and passes their records over.
-type batchIssues struct {
-	checks RecordChecks
-	list   []tree.Issue
-}
-
-// Wanted implements RecordHandler.
-func (b *batchIssues) Wanted(*RecordSet) bool { return true }
-
-// Batch implements RecordHandler.
-func (b *batchIssues) Batch(s *RecordSet, x *RecordBatch) bool {
-	if i, found := b.checks.Batch(s, x); found {
-		i.Text = string(appendTopicText(nil, s)) + ": " + i.Text
-		b.list = append(b.list, i)
+// Find returns what x carries. The list is void after the next call.
+func (f *BatchFinder) Find(x *dissect.Exchange) []SentBatch {
+	f.found, f.x = f.found[:0], x
+	if r := x.Request; r != nil && r.APIKey == keyProduce {
+		f.frame(r, false)
+	} else if r := x.Response; r != nil && r.Plan != nil && r.Plan.API != nil && fetches(r.Plan.API.Key) {
+		f.frame(r, true)
 	}
-	return false
+	f.x = nil
+	return f.found
 }
 
-// Record implements RecordHandler.
-func (b *batchIssues) Record(*Record) {}
+func (f *BatchFinder) frame(fr *dissect.Frame, fetched bool) {
+	if fr.Plan == nil {
+		return
+	}
+	f.now = SentBatch{Fetched: fetched, Packet: fr.FirstPacket}
+	f.topic, f.topicSent = nil, false
+	fr.Visit(&f.decoder, f.selection(fr.Header), f.selection(fr.Plan), f)
+}
 
-// Issue implements RecordHandler: those of decoding are told elsewhere.
-func (b *batchIssues) Issue(*RecordSet, tree.Issue) {}
+func (f *BatchFinder) selection(p *schema.Plan) *walk.Selection {
+	if p == nil {
+		return nil
+	}
+	s := f.selections[p]
+	if s == nil {
+		s = walk.Select(p, func(d *tree.Desc) bool {
+			switch schema.Role(d.Role) {
+			case schema.RoleTopicName, schema.RoleTopicID, schema.RolePartition:
+				return p.API != nil
+			}
+			return d.Kind == tree.KindRecords
+		})
+		f.selections[p] = s
+	}
+	return s
+}
 
-// batchHeads walks record sets without their checksums.
-type batchHeads struct{ decoder records.Decoder }
+// Enter implements walk.Visitor.
+func (f *BatchFinder) Enter() {}
 
-// Reset implements walk.Records.
-func (h *batchHeads) Reset() { h.decoder.Reset() }
+// Leave implements walk.Visitor.
+func (f *BatchFinder) Leave() {}
 
-// Walk implements walk.Records.
-func (h *batchHeads) Walk(data []byte, base tree.Span, path string, sink tree.Sink) {
-	h.decoder.Walk(data, base, sink, records.Options{Path: path, SkipChecksums: true, Missing: int(base.Len) - len(data)})
+// Issue implements walk.Visitor.
+func (f *BatchFinder) Issue(tree.Issue) {}
+
+// Number implements walk.Visitor.
+func (f *BatchFinder) Number(_ *tree.Desc, n int64, _ bool) { f.now.Partition = int32(n) }
+
+// Bytes implements walk.Visitor.
+func (f *BatchFinder) Bytes(d *tree.Desc, b []byte, _ bool) {
+	if schema.Role(d.Role) == schema.RoleTopicName {
+		f.topic, f.topicSent, f.now.TopicID = b, true, [16]byte{}
+		return
+	}
+	f.topic, f.topicSent = nil, false
+	copy(f.now.TopicID[:], b)
+}
+
+// Records implements walk.Visitor.
+func (f *BatchFinder) Records(b []byte, size int) {
+	f.heads = records.AppendHeads(f.heads[:0], b, size-len(b))
+	if f.now.Fetched && rising(f.heads) {
+		return
+	}
+	for _, h := range f.heads {
+		if !f.now.Fetched && (h.ProducerID < 0 || h.BaseSequence < 0) {
+			continue
+		}
+		f.now.Head = h
+		f.now.Topic = f.name()
+		f.found = append(f.found, f.now)
+	}
+}
+
+// rising reports whether each batch begins behind the one before.
+func rising(heads []records.Head) bool {
+	for i := 1; i < len(heads); i++ {
+		if heads[i].BaseOffset <= heads[i-1].LastOffset {
+			return false
+		}
+	}
+	return true
+}
+
+// maxTopicNames bounds the names that are kept.
+const maxTopicNames = 4096
+
+// name returns the topic's name, or "".
+func (f *BatchFinder) name() string {
+	switch name, ok := f.names[string(f.topic)]; {
+	case !f.topicSent && f.now.TopicID != [16]byte{}:
+		return topicName(f.x, f.now.TopicID)
+	case ok:
+		return name
+	}
+	if len(f.names) >= maxTopicNames {
+		clear(f.names)
+	}
+	name := string(f.topic)
+	f.names[name] = name
+	return name
+}
+
+// BatchChecker holds batches against those of the exchanges before. It serves one goroutine.
+type BatchChecker struct {
+	checks   RecordChecks
+	exchange dissect.Exchange
+	frame    dissect.Frame
+	found    []tree.Issue
+}
+
+// Check returns what is out of line with the batches of the exchange of that number. The list is
+// void after the next call. Exchanges are given in the order of the capture, each of them, shown
+// or not.
+func (c *BatchChecker) Check(number int64, batches []SentBatch) []tree.Issue {
+	c.found = c.found[:0]
+	for i := range batches {
+		b := &batches[i]
+		c.exchange.Number, c.frame.FirstPacket = number, b.Packet
+		set := RecordSet{Exchange: &c.exchange, Frame: &c.frame, Fetched: b.Fetched, Topic: b.Topic, TopicID: b.TopicID, Partition: b.Partition}
+		head := RecordBatch{Index: b.Index, BaseOffset: b.BaseOffset, LastOffset: b.LastOffset, ProducerID: b.ProducerID,
+			ProducerEpoch: b.ProducerEpoch, BaseSequence: b.BaseSequence, LastSequence: b.LastSequence}
+		if issue, found := c.checks.Batch(&set, &head); found {
+			issue.Text = string(appendTopicText(nil, &set)) + ": " + issue.Text
+			c.found = append(c.found, issue)
+		}
+	}
+	return c.found
 }

@@ -55,7 +55,10 @@ func (t *Tree) Append(b []byte, x *dissect.Exchange) []byte {
 	b = append(b, ' ', ' ')
 	b = t.summary.appendHeading(b, x)
 	for i := range x.Issues {
-		b = t.appendIssue(b, &x.Issues[i])
+		b = appendTreeIssue(b, &x.Issues[i])
+	}
+	if t.opt.Late != nil {
+		*t.opt.Late = append(*t.opt.Late, Slot{At: len(b), Kind: TreeIssues})
 	}
 	if x.Request != nil {
 		b = t.appendFrame(b, "request", x.Request, schema.HoldsSecrets(x.Request.APIKey))
@@ -68,7 +71,7 @@ func (t *Tree) Append(b []byte, x *dissect.Exchange) []byte {
 	return append(b, '\n')
 }
 
-func (t *Tree) appendIssue(b []byte, i *tree.Issue) []byte {
+func appendTreeIssue(b []byte, i *tree.Issue) []byte {
 	b = append(b, "!! "...)
 	b = append(b, i.Code...)
 	b = append(b, ": "...)
@@ -85,7 +88,7 @@ func (t *Tree) AppendFrame(b []byte, side string, f *dissect.Frame) []byte {
 // appendFrame appends the tree of a frame, and around it what was asked for.
 func (t *Tree) appendFrame(b []byte, side string, f *dissect.Frame, hide bool) []byte {
 	for i := range f.Issues {
-		b = t.appendIssue(b, &f.Issues[i])
+		b = appendTreeIssue(b, &f.Issues[i])
 	}
 	if t.opt.Packets {
 		b = appendPackets(b, side, f)
