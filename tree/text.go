@@ -267,17 +267,29 @@ func (x *Text) scalar(n *Node) {
 
 func (x *Text) text(b []byte) {
 	if x.Full || len(b) <= stringMax {
-		x.dst = strconv.AppendQuote(x.dst, string(b))
+		x.dst = appendQuoted(x.dst, b)
 		return
 	}
 	cut := stringMax
 	for cut > 0 && !utf8.RuneStart(b[cut]) {
 		cut--
 	}
-	x.dst = strconv.AppendQuote(x.dst, string(b[:cut]))
+	x.dst = appendQuoted(x.dst, b[:cut])
 	x.dst = append(x.dst, "... "...)
 	x.dst = strconv.AppendInt(x.dst, int64(len(b)), 10)
 	x.dst = append(x.dst, 'B')
+}
+
+// appendQuoted appends b as a Go string, most of which stand for themselves.
+func appendQuoted(dst, b []byte) []byte {
+	for _, c := range b {
+		if c < 0x20 || c >= 0x7f || c == '"' || c == '\\' {
+			return strconv.AppendQuote(dst, string(b))
+		}
+	}
+	dst = append(dst, '"')
+	dst = append(dst, b...)
+	return append(dst, '"')
 }
 
 func (x *Text) blob(n *Node) {
@@ -437,7 +449,7 @@ func appendHex(dst []byte, v uint64, width int) []byte {
 
 // appendCut appends s, cut to at most n characters that end in dots.
 func appendCut(dst []byte, s string, n int) []byte {
-	if utf8.RuneCountInString(s) <= n {
+	if len(s) <= n || utf8.RuneCountInString(s) <= n {
 		return append(dst, s...)
 	}
 	at, left := 0, n-3

@@ -26,12 +26,13 @@ func (f *keyLogFlags) define(fs *pflag.FlagSet) {
 
 // decryption decrypts the connections of a pipeline.
 type decryption struct {
-	env    *env
-	keys   *tls.Keys
-	files  []*tls.KeyFile
-	mu     sync.Mutex            // guards files and failed
-	failed map[*tls.KeyFile]bool // whose trouble was told
-	told   int64                 // connections that could not be decrypted
+	env      *env
+	keys     *tls.Keys
+	sessions *tls.Sessions
+	files    []*tls.KeyFile
+	mu       sync.Mutex            // guards files and failed
+	failed   map[*tls.KeyFile]bool // whose trouble was told
+	told     int64                 // connections that could not be decrypted
 }
 
 // maxTold is how many connections that could not be decrypted get a line each.
@@ -40,7 +41,7 @@ const maxTold = 20
 // newDecryption reads the key logs. Where grows is set they need not be there yet, and are read
 // again when a secret is missing.
 func newDecryption(e *env, f *keyLogFlags, grows bool) (*decryption, error) {
-	d := &decryption{env: e, keys: tls.NewKeys(0), failed: map[*tls.KeyFile]bool{}}
+	d := &decryption{env: e, keys: tls.NewKeys(0), sessions: tls.NewSessions(0), failed: map[*tls.KeyFile]bool{}}
 	names, asked := f.files, true
 	if name := os.Getenv(keyLogVariable); name != "" && len(names) == 0 {
 		names, asked = []string{name}, false
@@ -89,14 +90,17 @@ func (d *decryption) missing() {
 	}
 }
 
-// layer returns what decrypts in front of next. report is told of TLS connections at their end;
+// layer returns what decrypts in front of the dissector of l. report is told of TLS connections at their end;
 // nil is not.
-func (d *decryption) layer(next reassembly.Handler, grows bool, report func(*reassembly.Conn)) reassembly.Handler {
-	opt := tls.Options{Keys: d.keys, Report: report}
+func (d *decryption) layer(l *lane, grows bool, report func(*reassembly.Conn)) reassembly.Handler {
+	opt := tls.Options{
+		Keys: d.keys, Report: report, Sessions: d.sessions,
+		Where: func() int64 { return l.place }, Await: l.dissector.Await,
+	}
 	if grows {
 		opt.Missing = d.missing
 	}
-	return tls.New(next, opt)
+	return tls.New(l.dissector, opt)
 }
 
 // report writes a line about a connection that could not be decrypted.

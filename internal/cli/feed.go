@@ -11,14 +11,19 @@ import (
 // batches is how many batches are under way at most.
 const batches = 4
 
+// batchBytes is what a batch may make of text, about. Segments become text of as many times their
+// size as the form of output has it.
+const batchBytes = 1 << 20
+
 // batch is a stretch of a capture on its way through the workers.
 type batch struct {
 	segments [][]reassembly.Segment // by worker
 	marks    []mark
 	blocks   []*capture.Block // held for the segments
-	count    int
-	end      int64 // place behind it
-	last     bool  // the capture ends here, by itself
+	count    int              // segments
+	bytes    int              // of their payloads
+	end      int64            // place behind it
+	last     bool             // the capture ends here, by itself
 	results  []results
 	done     sync.WaitGroup
 }
@@ -30,14 +35,17 @@ type feed struct {
 	order  chan *batch // all batches, for what merges their results
 	free   chan *batch
 	packet int64 // the latest
+	// segments and bytes bound a batch; an epoch may have several.
+	segments, bytes int
 
 	// mu guards the present batch, where it is sent on as time goes by.
 	mu  sync.Mutex
 	cur *batch
 }
 
-func newFeed(workers int) *feed {
-	f := &feed{order: make(chan *batch, batches), free: make(chan *batch, batches)}
+// newFeed returns a feed for segments that become growth times as much text.
+func newFeed(workers, growth int) *feed {
+	f := &feed{segments: max(epochSegments/growth, 64), bytes: max(min(batchBytes/growth, epochBytes), 64<<10), order: make(chan *batch, batches), free: make(chan *batch, batches)}
 	for range workers {
 		f.lanes = append(f.lanes, make(chan *batch, batches))
 	}
@@ -52,7 +60,7 @@ func (f *feed) add(s *reassembly.Segment, block *capture.Block) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	begins, full := f.epochs.next(s)
-	if full || f.cur != nil && f.cur.count >= epochSegments {
+	if full || f.cur != nil && (f.cur.count >= f.segments || f.cur.bytes >= f.bytes) {
 		f.send()
 	}
 	b := f.batch()
@@ -68,6 +76,7 @@ func (f *feed) add(s *reassembly.Segment, block *capture.Block) {
 	w := route(&s.Flow, len(f.lanes))
 	b.segments[w] = append(b.segments[w], *s)
 	b.count++
+	b.bytes += len(s.Payload)
 	f.packet = s.Packet
 }
 
@@ -139,7 +148,7 @@ func (f *feed) recycle(b *batch) {
 		b.blocks[i] = nil
 	}
 	b.blocks, b.marks = b.blocks[:0], b.marks[:0]
-	b.count, b.last = 0, false
+	b.count, b.bytes, b.last = 0, 0, false
 	f.free <- b
 }
 

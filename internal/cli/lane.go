@@ -25,7 +25,7 @@ func (p *pipeline) newLane(handler dissect.Handler, facts *dissect.Facts, decryp
 		p.adjust(&options)
 	}
 	l := &lane{dissector: dissect.New(options)}
-	chunks := decrypt.layer(l.dissector, grows(p.files), report)
+	chunks := decrypt.layer(l, grows(p.files), report)
 	if tap != nil {
 		chunks = tap(chunks)
 	}

@@ -33,6 +33,8 @@ type pipeline struct {
 	handler dissect.Handler
 	// whole is handler where several workers can share its work; else nil.
 	whole divisible
+	// growth is how many times as large as its segments the output is, about.
+	growth int
 	// tap puts a handler in front of the dissector's; nil puts none.
 	tap tap
 	// stopped reports whether there is nothing more to read for.
@@ -105,7 +107,7 @@ func (p *pipeline) divide(decrypt *decryption) *parallel {
 	if p.whole == nil || p.source.workers < 2 {
 		return nil
 	}
-	return &parallel{pipeline: p, whole: p.whole, decrypt: decrypt, feed: newFeed(p.source.workers)}
+	return &parallel{pipeline: p, whole: p.whole, decrypt: decrypt, feed: newFeed(p.source.workers, max(p.growth, 1))}
 }
 
 // dissect moves the segments through the stages, and calls progress now and then.

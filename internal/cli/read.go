@@ -48,6 +48,9 @@ Times are UTC. Passwords, tokens and the like are hidden unless --show-secrets i
 	},
 }
 
+// growthOf is how much larger than the traffic each form of output is, about.
+var growthOf = map[string]int{"summary": 1, "json": 3, "tree": 16}
+
 // readFlags are the flags of read.
 type readFlags struct {
 	format, bytes, color *choice
@@ -110,7 +113,7 @@ func (f *readFlags) run(e *env, files []string) error {
 	}
 	p := &pipeline{env: e, source: &f.source, files: files, handler: r, stopped: r.done, tellTLS: true}
 	if !r.selection.needsNumbers() {
-		p.whole = r
+		p.whole, p.growth = r, growthOf[f.format.value]
 	}
 	r.first = func() int64 { return p.first }
 	return f.finish(e, r, p, p.run())

@@ -1,8 +1,6 @@
 package tls
 
 import (
-	"crypto/sha256"
-
 	"github.com/kdissect/kdissect/reassembly"
 )
 
@@ -15,6 +13,13 @@ type Options struct {
 	Missing func()
 	// Report is called at the end of each TLS connection with its TLS set; nil does nothing.
 	Report func(*reassembly.Conn)
+
+	// Sessions is shared with the Decryptors of other connections of the capture; nil is not. Then
+	// Where tells the place in the capture where a call is made, and Await returns once all others
+	// have passed it: a secret is known from the place on where it was learned.
+	Sessions *Sessions
+	Where    func() int64
+	Await    func()
 }
 
 // Decryptor hands connections on to the next Handler, decrypted where they speak TLS. It serves
@@ -26,18 +31,27 @@ type Decryptor struct {
 	report   func(*reassembly.Conn)
 	limits   Limits
 	held     int // bytes, of all connections
-	sessions sessions
+	sessions *Sessions
+	where    func() int64
+	await    func()
 }
 
 var _ reassembly.Handler = (*Decryptor)(nil)
 
 // New returns a Decryptor in front of next.
 func New(next reassembly.Handler, opt Options) *Decryptor {
-	d := &Decryptor{next: next, keys: opt.Keys, missing: opt.Missing, report: opt.Report, limits: opt.Limits.withDefaults()}
+	d := &Decryptor{next: next, keys: opt.Keys, missing: opt.Missing, report: opt.Report, limits: opt.Limits.withDefaults(),
+		sessions: opt.Sessions, where: opt.Where, await: opt.Await}
 	if d.keys == nil {
 		d.keys = NewKeys(1)
 	}
-	d.sessions.limit = d.limits.Sessions
+	if d.sessions == nil {
+		d.sessions = NewSessions(d.limits.Sessions)
+	}
+	if d.where == nil { // each call is a place of its own
+		var calls int64
+		d.where = func() int64 { calls++; return calls }
+	}
 	return d
 }
 
@@ -192,35 +206,3 @@ func (d *Decryptor) pass(t *reassembly.Conn, l *layer) {
 		}
 	}
 }
-
-// sessions remembers the master secrets of TLS 1.2 sessions by what resumes them.
-type sessions struct {
-	limit  int
-	master map[[32]byte][]byte
-	oldest [][32]byte // in the order of their coming, from next on in a ring
-	next   int
-}
-
-// sessionKey hashes what resumes a session, so that its length is bounded; kind keeps session ids
-// and tickets apart.
-func sessionKey(kind byte, b []byte) [32]byte {
-	return sha256.Sum256(append([]byte{kind}, b...))
-}
-
-func (s *sessions) put(key [32]byte, master []byte) {
-	if s.master == nil {
-		s.master = make(map[[32]byte][]byte)
-	}
-	if _, had := s.master[key]; !had {
-		if len(s.oldest) < s.limit {
-			s.oldest = append(s.oldest, key)
-		} else {
-			delete(s.master, s.oldest[s.next])
-			s.oldest[s.next] = key
-			s.next = (s.next + 1) % s.limit
-		}
-	}
-	s.master[key] = master
-}
-
-func (s *sessions) get(key [32]byte) []byte { return s.master[key] }

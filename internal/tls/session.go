@@ -219,11 +219,11 @@ func (s *session) findMasters() (found [][]byte) {
 	if id := s.server.session; len(id) > 0 {
 		add(s.d.keys.resumable(id))
 		if string(id) == string(s.client.session) {
-			add(s.d.sessions.get(sessionKey('i', id)))
+			add(s.d.resumed(sessionKey('i', id)))
 		}
 	}
 	if len(s.client.ticket) > 0 {
-		add(s.d.sessions.get(sessionKey('t', s.client.ticket)))
+		add(s.d.resumed(sessionKey('t', s.client.ticket)))
 	}
 	return found
 }
@@ -232,7 +232,7 @@ func (s *session) findMasters() (found [][]byte) {
 func (s *session) adopt(master []byte) {
 	s.master = master
 	if id := s.server.session; len(id) > 0 {
-		s.d.sessions.put(sessionKey('i', id), master)
+		s.d.sessions.put(sessionKey('i', id), master, s.d.where())
 	}
 	s.keepTicket()
 }
@@ -240,7 +240,7 @@ func (s *session) adopt(master []byte) {
 // keepTicket remembers the server's ticket once the secret is known that it stands for.
 func (s *session) keepTicket() {
 	if s.master != nil && len(s.ticket) > 0 {
-		s.d.sessions.put(sessionKey('t', s.ticket), s.master)
+		s.d.sessions.put(sessionKey('t', s.ticket), s.master, s.d.where())
 	}
 }
 
