@@ -1,7 +1,6 @@
 package dissect_test
 
 import (
-	"bufio"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -83,13 +82,8 @@ func clientName(x *exchange) string {
 }
 
 func TestLabCapturesAgainstBrokerLog(t *testing.T) {
-	list, err := os.Open(corpus.Path(t, "captures/lab/list.tsv"))
-	require.NoError(t, err)
-	defer list.Close()
-	s := bufio.NewScanner(list)
-	for s.Scan() {
-		col := strings.Split(s.Text(), "\t")
-		if strings.HasPrefix(col[0], "#") || len(col) < 6 || strings.Contains(col[5], "keylog") {
+	for _, col := range corpus.Table(t, corpus.Path(t, "captures/lab/list.tsv")) {
+		if len(col) < 6 || strings.Contains(col[5], "keylog") {
 			continue
 		}
 		t.Run(col[0], func(t *testing.T) {

@@ -41,8 +41,7 @@ func same(s reassembly.Segment, give func(reassembly.Segment)) { give(s) }
 func TestLabLinkTypes(t *testing.T) {
 	base := read(t, dissect.Options{}, same, "captures/lab/link/base-ethernet-ipv4.pcapng")
 	require.NotEmpty(t, base.exchanges)
-	files, err := filepath.Glob(corpus.Path(t, "captures/lab/link", "*.pcap*"))
-	require.NoError(t, err)
+	files := corpus.Files(t, "captures/lab/link", "*.pcap*")
 	require.Greater(t, len(files), 40)
 	for _, f := range files {
 		t.Run(filepath.Base(f), func(t *testing.T) {

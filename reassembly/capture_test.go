@@ -12,34 +12,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kdissect/kdissect/internal/capture"
-	"github.com/kdissect/kdissect/reassembly"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-)
 
-// shared returns the folder of shared captures, skipping the test where there is none.
-func shared(t testing.TB) string {
-	t.Helper()
-	dir := os.Getenv("KDISSECT_SHARED")
-	if dir == "" {
-		root, err := os.Getwd()
-		require.NoError(t, err)
-		for {
-			if _, err := os.Stat(filepath.Join(root, "go.mod")); err == nil {
-				break
-			}
-			up := filepath.Dir(root)
-			require.NotEqual(t, root, up, "no go.mod above the test")
-			root = up
-		}
-		dir = filepath.Join(root, "..", "shared")
-	}
-	if _, err := os.Stat(filepath.Join(dir, "captures")); err != nil {
-		t.Skipf("no captures in %s: %v", dir, err)
-	}
-	return dir
-}
+	"github.com/kdissect/kdissect/internal/capture"
+	"github.com/kdissect/kdissect/internal/corpus"
+	"github.com/kdissect/kdissect/reassembly"
+)
 
 // reassemble gives the segments of a capture to a new recorder.
 func reassemble(t testing.TB, file string) *recorder {
@@ -73,7 +52,7 @@ func digest(b []byte) string { return fmt.Sprintf("%x", sha256.Sum256(b))[:12] }
 // TestPublicStreams compares with what an independent reassembler found. It counts as missing
 // what has captured bytes behind it, and names only streams with payload.
 func TestPublicStreams(t *testing.T) {
-	dir := filepath.Join(shared(t), "captures", "public")
+	dir := corpus.Path(t, "captures", "public")
 	list, err := os.Open(filepath.Join(dir, "link-streams.txt"))
 	require.NoError(t, err)
 	defer list.Close()
@@ -111,7 +90,7 @@ func TestPublicStreams(t *testing.T) {
 // TestLabAdverse has variants of one capture: those that lose nothing have its bytes and no gap,
 // the others have gaps and, where they have bytes, the same ones.
 func TestLabAdverse(t *testing.T) {
-	dir := filepath.Join(shared(t), "captures", "lab", "broker")
+	dir := corpus.Path(t, "captures", "lab", "broker")
 	full := map[reassembly.Flow]*connection{}
 	for _, k := range reassemble(t, filepath.Join(dir, "x-full.pcap.gz")).conns {
 		full[k.conn.Flow] = k
@@ -158,9 +137,7 @@ func TestLabAdverse(t *testing.T) {
 
 // TestLab reads every capture of the lab's brokers: none but the adverse ones lacks a byte.
 func TestLab(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join(shared(t), "captures", "lab", "broker", "*.pcap.gz"))
-	require.NoError(t, err)
-	require.NotEmpty(t, files)
+	files := corpus.Files(t, "captures", "lab", "broker", "*.pcap.gz")
 	for _, file := range files {
 		name := strings.TrimSuffix(filepath.Base(file), ".pcap.gz")
 		t.Run(name, func(t *testing.T) {
@@ -184,9 +161,8 @@ func TestLab(t *testing.T) {
 
 // TestLabLink has one conversation in many shapes, all with the same bytes.
 func TestLabLink(t *testing.T) {
-	dir := filepath.Join(shared(t), "captures", "lab", "link")
-	files, err := filepath.Glob(filepath.Join(dir, "*.pcap*"))
-	require.NoError(t, err)
+	dir := corpus.Path(t, "captures", "lab", "link")
+	files := corpus.Files(t, "captures", "lab", "link", "*.pcap*")
 	base := reassemble(t, filepath.Join(dir, "base-ethernet-ipv4.pcapng")).conns
 	require.Len(t, base, 1)
 	for _, file := range files {

@@ -144,24 +144,13 @@ func unsentTags(s *Side) []string {
 	return missing
 }
 
-// vector is a frame made by Kafka's own classes.
-type vector struct {
-	API     string `json:"api"`
-	Key     int16  `json:"api_key"`
-	Version int16  `json:"version"`
-	Kind    string `json:"kind"`
-	Shape   string `json:"shape"`
-	Release string `json:"release"`
-	Hex     string `json:"hex"`
-}
-
 // Without record sets, which are null there, and tagged fields, of which arrays are sent there, the
 // smallest instance is Kafka's own frame with one element an array.
 func TestSmallestIsKafkas(t *testing.T) {
 	m := newMaker()
 	equal, other := 0, 0
-	for _, file := range []string{"api-4.4.0.ndjson.gz", "api-3.9.2-only.ndjson.gz"} {
-		corpus.Lines(t, corpus.Path(t, "vectors", file), func(_ int, v vector) {
+	for _, file := range corpus.APIVectors() {
+		corpus.Vectors(t, file, func(_ int, v *corpus.Vector) {
 			if v.Shape != "one" {
 				return
 			}
@@ -174,11 +163,9 @@ func TestSmallestIsKafkas(t *testing.T) {
 			page, err := m.Page(Subject{API: m.Catalogue.API(v.Key), Version: v.Version, Only: &d}, Smallest)
 			require.NoError(t, err)
 			side := page.Sides[0]
-			want, err := hex.DecodeString(v.Hex)
-			require.NoError(t, err)
 			// The vectors' headers have a correlation id and a client id of their own.
 			var wantBody, gotBody []byte
-			if wantBody, err = body(m, want, side); err != nil {
+			if wantBody, err = body(m, v.Bytes, side); err != nil {
 				other++ // the layout of an older release
 				return
 			}

@@ -1,65 +1,32 @@
 package records
 
 import (
-	"bufio"
-	"compress/gzip"
+	"bytes"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/kdissect/kdissect/internal/corpus"
 	"github.com/kdissect/kdissect/tree"
 )
 
-// shared returns the folder of shared test data, or skips the test.
-func shared(t testing.TB) string {
+// vectors reads a file of vectors; whole numbers become int64.
+func vectors(t testing.TB, name string) (rows []map[string]any) {
 	t.Helper()
-	dir := os.Getenv("KDISSECT_SHARED")
-	if dir == "" {
-		root, err := os.Getwd()
-		require.NoError(t, err)
-		for {
-			if _, err := os.Stat(filepath.Join(root, "go.mod")); err == nil {
-				break
-			}
-			parent := filepath.Dir(root)
-			require.NotEqual(t, parent, root, "no go.mod above")
-			root = parent
-		}
-		dir = filepath.Join(root, "..", "shared")
-	}
-	if _, err := os.Stat(filepath.Join(dir, "vectors")); err != nil {
-		t.Skip("shared test data is absent: set KDISSECT_SHARED")
-	}
-	return dir
-}
-
-// vectors reads a gzip NDJSON file; whole numbers become int64.
-func vectors(t testing.TB, name string) []map[string]any {
-	t.Helper()
-	f, err := os.Open(filepath.Join(shared(t), "vectors", name))
-	require.NoError(t, err)
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	require.NoError(t, err)
-	var rows []map[string]any
-	lines := bufio.NewScanner(z)
-	lines.Buffer(nil, 64<<20)
-	for lines.Scan() {
-		dec := json.NewDecoder(strings.NewReader(lines.Text()))
+	corpus.Lines(t, corpus.Path(t, "vectors", name), func(_ int, line json.RawMessage) {
+		dec := json.NewDecoder(bytes.NewReader(line))
 		dec.UseNumber()
 		var row map[string]any
 		require.NoError(t, dec.Decode(&row))
 		rows = append(rows, integers(row).(map[string]any))
-	}
-	require.NoError(t, lines.Err())
+	})
 	require.NotEmpty(t, rows)
 	return rows
 }
@@ -79,30 +46,6 @@ func integers(v any) any {
 		for i, x := range v {
 			v[i] = integers(x)
 		}
-	}
-	return v
-}
-
-var snake = regexp.MustCompile("_[a-z]")
-
-// camels turns the vectors' names into those of JSON output.
-func camels(v any) any {
-	switch v := v.(type) {
-	case map[string]any:
-		out := map[string]any{}
-		for k, x := range v {
-			if k == "records" || k == "headers" {
-				x = camels(x)
-			}
-			out[snake.ReplaceAllStringFunc(k, func(s string) string { return strings.ToUpper(s[1:]) })] = x
-		}
-		return out
-	case []any:
-		out := make([]any, len(v))
-		for i, x := range v {
-			out[i] = camels(x)
-		}
-		return out
 	}
 	return v
 }
@@ -134,7 +77,7 @@ func TestVectors(t *testing.T) {
 	var d Decoder
 	for _, row := range vectors(t, "records.ndjson.gz") {
 		name := row["case"].(string)
-		want := camels(row["batches"]).([]any)
+		want := corpus.Camel(row["batches"]).([]any)
 		bodies := takeBodies(want)
 		var claims claimer
 		got, sink, sum := walkJSON(t, &d, unhex(t, row["hex"]), Options{Payload: &claims})
@@ -264,7 +207,7 @@ func TestTopicBatches(t *testing.T) {
 
 // Record sets from fetch answers that others published, behind a response header.
 func TestPublicRecordSets(t *testing.T) {
-	dir := filepath.Join(shared(t), "captures", "public", "hex")
+	dir := corpus.Path(t, "captures", "public", "hex")
 	four, six := "alpha beta gamma delta", "alpha beta gamma delta epsilon zeta"
 	for name, want := range map[string]string{
 		"v1-v1": four, "v1c-v1c": four, "v2-v2": four, "v2c-v2c": four, "v2bc-v1": four,

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/kdissect/kdissect/internal/corpus"
 	"github.com/kdissect/kdissect/tree"
 )
 
@@ -65,7 +66,7 @@ func TestCatalogueHoldsEveryPairThereEverWas(t *testing.T) {
 	}
 	want := make(map[pair]*facts)
 	for _, file := range []string{"catalog-4.4.0.tsv", "catalog-3.9.x.tsv"} { // newest first
-		for _, row := range tsv(t, "vectors", file) {
+		for _, row := range corpus.Table(t, corpus.Path(t, "vectors", file)) {
 			v, err := ParseVersions(row[3])
 			require.NoError(t, err)
 			p := pair{row[0], row[2]}
@@ -121,7 +122,7 @@ func TestCatalogueHoldsEveryPairThereEverWas(t *testing.T) {
 func TestAcceptedVersionsAreThoseOfEachRelease(t *testing.T) {
 	c := Default()
 	n := 0
-	for _, row := range tsv(t, "vectors", "releases.tsv") {
+	for _, row := range corpus.Table(t, corpus.Path(t, "vectors", "releases.tsv")) {
 		a := c.API(atoi16(t, row[1]))
 		require.NotNil(t, a, row)
 		i := slices.IndexFunc(a.Accepted, func(x Accepted) bool { return x.Release == row[0] })

@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/kdissect/kdissect/internal/corpus"
 )
 
 // quirks has what Kafka's own files have somewhere: comments of both kinds, defaults as numbers,
@@ -166,7 +168,7 @@ func TestReadSource(t *testing.T) {
 }
 
 func TestReadSourceOfReference(t *testing.T) {
-	s, err := ReadSource(shared(t, "reference", "ConsumerGroupDescribeResponse.json"))
+	s, err := ReadSource(corpus.Path(t, "reference", "ConsumerGroupDescribeResponse.json"))
 	require.NoError(t, err)
 	assert.Equal(t, Default().API(69).Response.Layout(1), s.Messages[0].Layout(1))
 }

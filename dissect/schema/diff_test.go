@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/kdissect/kdissect/internal/corpus"
 )
 
 // changes returns the changes of d, one a line.
@@ -165,7 +167,7 @@ func TestDiffOfReferenceDrafts(t *testing.T) {
 			"removed TopologyId: string, versions 0+",
 		}},
 	} {
-		src, err := os.ReadFile(shared(t, "reference", "drafts", test.file))
+		src, err := os.ReadFile(corpus.Path(t, "reference", "drafts", test.file))
 		require.NoError(t, err)
 		d := ReadDraft(test.file, string(src))
 		require.Len(t, d.Messages, 1)

@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/kdissect/kdissect/internal/corpus"
 )
 
 // plan is a definition without a fault, for texts that have one each.
@@ -308,7 +310,7 @@ func TestDraftOfSeveralDefinitions(t *testing.T) {
 // TestReferenceDrafts reads drafts as they stand on pages of proposals.
 func TestReferenceDrafts(t *testing.T) {
 	read := func(t *testing.T, name string) (string, *Draft) {
-		src, err := os.ReadFile(shared(t, "reference", "drafts", name))
+		src, err := os.ReadFile(corpus.Path(t, "reference", "drafts", name))
 		require.NoError(t, err)
 		return string(src), ReadDraft(name, string(src))
 	}

@@ -16,12 +16,14 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/kdissect/kdissect/internal/corpus"
 )
 
 // sharedReleases reads which versions each release accepts.
 func sharedReleases(t *testing.T) []ReleaseVersions {
 	var list []ReleaseVersions
-	for _, row := range tsv(t, "vectors", "releases.tsv") {
+	for _, row := range corpus.Table(t, corpus.Path(t, "vectors", "releases.tsv")) {
 		list = append(list, ReleaseVersions{
 			Release: row[0], Key: atoi16(t, row[1]),
 			Versions: Versions{atoi16(t, row[3]), atoi16(t, row[4])}, Unstable: row[5] == "true",

@@ -7,6 +7,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/kdissect/kdissect/internal/corpus"
 )
 
 // draft reads the definitions in src, which have no faults.
@@ -107,7 +109,7 @@ func TestLayerOfSeveralDrafts(t *testing.T) {
 
 // TestLayerOfReferenceDefinitions: a user's texts are shown.
 func TestLayerOfReferenceDefinitions(t *testing.T) {
-	s, err := ReadSource(shared(t, "reference", "ConsumerGroupDescribeRequest.json"))
+	s, err := ReadSource(corpus.Path(t, "reference", "ConsumerGroupDescribeRequest.json"))
 	require.NoError(t, err)
 	c, err := Layer(Default(), NoKey, s.Messages...)
 	require.NoError(t, err)

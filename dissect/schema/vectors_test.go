@@ -1,54 +1,17 @@
 package schema
 
 import (
-	"bufio"
 	"bytes"
-	"compress/gzip"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"io"
-	"os"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/kdissect/kdissect/internal/corpus"
 )
-
-// vector is a line of the vectors that Kafka's own classes wrote.
-type vector struct {
-	APIKey        int16           `json:"api_key"`
-	Kind          string          `json:"kind"`
-	Name          string          `json:"name"`
-	Version       int16           `json:"version"`
-	Shape         string          `json:"shape"`
-	HeaderVersion int16           `json:"header_version"`
-	BodyOffset    int             `json:"body_offset"`
-	Hex           string          `json:"hex"`
-	Body          json.RawMessage `json:"body"`
-}
-
-func eachVector(t *testing.T, file string, fn func(vector)) {
-	f, err := os.Open(shared(t, "vectors", file))
-	require.NoError(t, err)
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	require.NoError(t, err)
-	lines := bufio.NewReader(z)
-	for {
-		line, err := lines.ReadBytes('\n')
-		if len(line) > 0 {
-			var v vector
-			require.NoError(t, json.Unmarshal(line, &v))
-			fn(v)
-		}
-		if err == io.EOF {
-			return
-		}
-		require.NoError(t, err)
-	}
-}
 
 // members returns the members of a struct in schema order.
 func members(s *Struct) []*Field {
@@ -145,16 +108,16 @@ func fieldFits(f *Field, d *json.Decoder, path string) error {
 
 func TestPlansFitWhatKafkaWrites(t *testing.T) {
 	c := Default()
-	for _, file := range []string{"api-4.4.0.ndjson.gz", "api-3.9.2-only.ndjson.gz", "payloads-4.4.0.ndjson.gz"} {
+	for _, file := range append(corpus.APIVectors(), "payloads-4.4.0.ndjson.gz") {
 		t.Run(file, func(t *testing.T) {
 			fitting, exact := 0, 0
-			eachVector(t, file, func(v vector) {
+			corpus.Vectors(t, file, func(_ int, v *corpus.Vector) {
 				var candidates []*Plan
 				switch v.Kind {
 				case "request":
-					candidates = append(c.Older(v.APIKey, v.Version, Request), c.Plan(v.APIKey, v.Version, Request))
+					candidates = append(c.Older(v.Key, v.Version, Request), c.Plan(v.Key, v.Version, Request))
 				case "response":
-					candidates = append(c.Older(v.APIKey, v.Version, Response), c.Plan(v.APIKey, v.Version, Response))
+					candidates = append(c.Older(v.Key, v.Version, Response), c.Plan(v.Key, v.Version, Response))
 				default:
 					if v.Name == "AssignmentInfo" { // written by hand, without a schema
 						return
@@ -164,19 +127,17 @@ func TestPlansFitWhatKafkaWrites(t *testing.T) {
 				var p *Plan
 				var err error
 				for _, p = range candidates {
-					require.NotNil(t, p, "%s v%d", v.Name, v.Version)
+					require.NotNil(t, p, "%s%s v%d", v.API, v.Name, v.Version)
 					if err = fits(p.Root, json.NewDecoder(bytes.NewReader(v.Body)), ""); err == nil {
 						break
 					}
 				}
-				require.NoError(t, err, "%s %s v%d %s", v.Name, v.Kind, v.Version, v.Shape)
+				require.NoError(t, err, "%s%s %s v%d %s", v.API, v.Name, v.Kind, v.Version, v.Shape)
 				fitting++
 				if p.HeaderVersion >= 0 {
 					assert.Equal(t, v.HeaderVersion, p.HeaderVersion, "%s v%d", p.Name, v.Version)
 				}
-				frame, err := hex.DecodeString(v.Hex)
-				require.NoError(t, err)
-				size := len(frame) - v.BodyOffset
+				size := len(v.Bytes) - v.BodyOffset
 				assert.LessOrEqual(t, p.Root.MinSize, size, "%s v%d %s", p.Name, v.Version, v.Shape)
 				if p.Root.FixedSize >= 0 {
 					assert.Equal(t, p.Root.FixedSize, size, "%s v%d %s", p.Name, v.Version, v.Shape)
@@ -246,7 +207,7 @@ func TestLayoutsAreThoseOfTheDecidingRelease(t *testing.T) {
 		return false
 	}
 	compared := 0
-	for _, row := range tsv(t, "vectors", "layout-differences.tsv") {
+	for _, row := range corpus.Table(t, corpus.Path(t, "vectors", "layout-differences.tsv")) {
 		key, version, d := atoi16(t, row[0]), atoi16(t, row[1]), Request
 		if row[2] == "response" {
 			d = Response
@@ -263,7 +224,7 @@ func TestLayoutsAreThoseOfTheDecidingRelease(t *testing.T) {
 			}
 		}
 	}
-	for _, row := range tsv(t, "vectors", "default-differences.tsv") {
+	for _, row := range corpus.Table(t, corpus.Path(t, "vectors", "default-differences.tsv")) {
 		key, version, d := atoi16(t, row[0]), atoi16(t, row[1]), Request
 		if row[2] == "response" {
 			d = Response

@@ -11,6 +11,7 @@ import (
 
 	"github.com/kdissect/kdissect/dissect/schema"
 	"github.com/kdissect/kdissect/dissect/walk"
+	"github.com/kdissect/kdissect/internal/corpus"
 )
 
 // value parses JSON without losing digits.
@@ -23,7 +24,7 @@ func value(t *testing.T, s []byte) any {
 	return v
 }
 
-func rawTags(t *testing.T, tags []tagVector) map[string][]walk.RawTag {
+func rawTags(t *testing.T, tags []corpus.Tag) map[string][]walk.RawTag {
 	m := map[string][]walk.RawTag{}
 	for _, x := range tags {
 		b, err := hex.DecodeString(x.Hex)
@@ -35,7 +36,7 @@ func rawTags(t *testing.T, tags []tagVector) map[string][]walk.RawTag {
 
 func TestVectorsEncode(t *testing.T) {
 	c := schema.Default()
-	eachVector(t, func(name string, v *vector, frame []byte) {
+	eachVector(t, func(name string, v vector, frame []byte) {
 		p := v.plan(c, frame)
 		require.NotNil(t, p, name)
 		e := walk.Encoder{Tags: rawTags(t, v.HeaderTags)}

@@ -2,7 +2,6 @@ package walk_test
 
 import (
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"testing"
 
@@ -16,29 +15,9 @@ import (
 )
 
 // vector is a frame that Kafka's own classes encoded.
-type vector struct {
-	Key           int16           `json:"api_key"`
-	API           string          `json:"api"`
-	Version       int16           `json:"version"`
-	Kind          string          `json:"kind"`
-	Shape         string          `json:"shape"`
-	Release       string          `json:"release"`
-	HeaderVersion int16           `json:"header_version"`
-	BodyOffset    int             `json:"body_offset"`
-	Hex           string          `json:"hex"`
-	Header        json.RawMessage `json:"header"`
-	Body          json.RawMessage `json:"body"`
-	UnknownTags   []tagVector     `json:"unknown_tags"`
-	HeaderTags    []tagVector     `json:"header_unknown_tags"`
-}
+type vector struct{ *corpus.Vector }
 
-type tagVector struct {
-	Path string `json:"path"`
-	Tag  uint32 `json:"tag"`
-	Hex  string `json:"hex"`
-}
-
-func (v *vector) direction() schema.Direction {
+func (v vector) direction() schema.Direction {
 	if v.Kind == "response" {
 		return schema.Response
 	}
@@ -46,7 +25,7 @@ func (v *vector) direction() schema.Direction {
 }
 
 // plan returns the layout of v: the newest of its version, or the older one that fits.
-func (v *vector) plan(c *schema.Catalogue, frame []byte) *schema.Plan {
+func (v vector) plan(c *schema.Catalogue, frame []byte) *schema.Plan {
 	p := c.Plan(v.Key, v.Version, v.direction())
 	if v.Release == "4.4.0" || p == nil {
 		return p
@@ -93,13 +72,11 @@ func (c *checker) Issue(i tree.Issue) {
 	c.TilingSink.Issue(i)
 }
 
-func eachVector(t *testing.T, f func(name string, v *vector, frame []byte)) {
+func eachVector(t *testing.T, f func(name string, v vector, frame []byte)) {
 	n := 0
-	for _, file := range []string{"api-4.4.0.ndjson.gz", "api-3.9.2-only.ndjson.gz"} {
-		corpus.Lines(t, corpus.Path(t, "vectors", file), func(_ int, v vector) {
-			frame, err := hex.DecodeString(v.Hex)
-			require.NoError(t, err)
-			f(fmt.Sprintf("%s v%d %s %s of %s", v.API, v.Version, v.Kind, v.Shape, v.Release), &v, frame)
+	for _, file := range corpus.APIVectors() {
+		corpus.Vectors(t, file, func(_ int, v *corpus.Vector) {
+			f(fmt.Sprintf("%s v%d %s %s of %s", v.API, v.Version, v.Kind, v.Shape, v.Release), vector{v}, v.Bytes)
 			n++
 		})
 	}
@@ -109,7 +86,7 @@ func eachVector(t *testing.T, f func(name string, v *vector, frame []byte)) {
 func TestVectorsDecodeWholeAndTile(t *testing.T) {
 	c := schema.Default()
 	var d walk.Decoder
-	eachVector(t, func(name string, v *vector, frame []byte) {
+	eachVector(t, func(name string, v vector, frame []byte) {
 		p := v.plan(c, frame)
 		if !assert.NotNil(t, p, name) {
 			return
@@ -137,7 +114,7 @@ func TestVectorsDecodeWholeAndTile(t *testing.T) {
 func TestVectorsPrefixSweep(t *testing.T) {
 	c := schema.Default()
 	var d walk.Decoder
-	eachVector(t, func(name string, v *vector, frame []byte) {
+	eachVector(t, func(name string, v vector, frame []byte) {
 		if v.Shape != "full" && v.Shape != "one" {
 			return
 		}
@@ -171,7 +148,7 @@ func TestVectorsHostile(t *testing.T) {
 	patterns := [][]byte{
 		{0x7f, 0xff, 0xff, 0xff}, {0xff, 0xff, 0xff, 0xfe}, {0xff, 0xff, 0xff, 0xff, 0x0f}, {0x80, 0x80, 0x80, 0x80, 0x80, 0x80}, {0, 0, 0, 0}, {0xff},
 	}
-	eachVector(t, func(name string, v *vector, frame []byte) {
+	eachVector(t, func(name string, v vector, frame []byte) {
 		if v.Shape != "full" || len(frame) > 2000 {
 			return
 		}
@@ -198,7 +175,7 @@ func TestDecodingDoesNotAllocate(t *testing.T) {
 	c := schema.Default()
 	var frames [][]byte
 	var plans []*schema.Plan
-	eachVector(t, func(_ string, v *vector, frame []byte) {
+	eachVector(t, func(_ string, v vector, frame []byte) {
 		if v.Shape == "rand" && len(v.UnknownTags)+len(v.HeaderTags) == 0 && v.Release == "4.4.0" {
 			frames, plans = append(frames, frame), append(plans, c.Plan(v.Key, v.Version, v.direction()))
 		}

@@ -130,7 +130,7 @@ func TestVisitGivesWhatEventsGive(t *testing.T) {
 	}
 	selections := map[key]*walk.Selection{}
 	n := 0
-	eachVector(t, func(name string, v *vector, frame []byte) {
+	eachVector(t, func(name string, v vector, frame []byte) {
 		p := v.plan(c, frame)
 		header := c.Header(v.direction(), p.HeaderVersion)
 		for choice, wanted := range choices {

@@ -6,12 +6,11 @@ import (
 	"encoding/binary"
 	"io"
 	"net/netip"
-	"os"
-	"path/filepath"
 	"testing"
 
-	"github.com/kdissect/kdissect/reassembly"
 	"github.com/stretchr/testify/require"
+
+	"github.com/kdissect/kdissect/reassembly"
 )
 
 // Builders of packets, inside out. They leave checksums zero, which nobody looks at.
@@ -208,28 +207,4 @@ func drain(t testing.TB, r *Reader) []kept {
 		require.NoError(t, err)
 		out = append(out, kept{p, string(p.Data)})
 	}
-}
-
-// shared returns a folder of the corpora, or skips.
-func shared(t testing.TB, path string) string {
-	t.Helper()
-	root := os.Getenv("KDISSECT_SHARED")
-	if root == "" {
-		dir, err := os.Getwd()
-		require.NoError(t, err)
-		for {
-			if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-				break
-			}
-			up := filepath.Dir(dir)
-			require.NotEqual(t, dir, up, "no module root")
-			dir = up
-		}
-		root = filepath.Join(filepath.Dir(dir), "shared")
-	}
-	full := filepath.Join(root, path)
-	if _, err := os.Stat(full); err != nil {
-		t.Skipf("the shared corpora are not there: %v", err)
-	}
-	return full
 }

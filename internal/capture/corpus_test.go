@@ -15,9 +15,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kdissect/kdissect/reassembly"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/kdissect/kdissect/internal/corpus"
+	"github.com/kdissect/kdissect/reassembly"
 )
 
 // opened reads one file of the corpora whole.
@@ -29,14 +31,6 @@ func opened(t *testing.T, name string) ([]reassembly.Segment, Stats, []Warning) 
 	defer func() { _ = r.Close() }()
 	segments := readSegments(t, r)
 	return segments, r.Stats(), warnings
-}
-
-func captures(t *testing.T, dir string) []string {
-	t.Helper()
-	names, err := filepath.Glob(filepath.Join(shared(t, dir), "*.pcap*"))
-	require.NoError(t, err)
-	require.NotEmpty(t, names)
-	return names
 }
 
 // stream is one direction as a simple reassembler sees it: bytes by sequence number, the first
@@ -109,7 +103,7 @@ func streamsOf(segments []reassembly.Segment) [][2][]byte {
 
 // What the lab's README lists in front of the variants that are not equal to the base.
 func TestLabLinkEqualsBase(t *testing.T) {
-	dir := shared(t, "captures/lab/link")
+	dir := corpus.Path(t, "captures/lab/link")
 	readme, err := os.ReadFile(filepath.Join(dir, "README.md"))
 	require.NoError(t, err)
 	list := regexp.MustCompile(`(?m)^Frames: (.*)$`).FindSubmatch(readme)
@@ -126,7 +120,7 @@ func TestLabLinkEqualsBase(t *testing.T) {
 	require.Len(t, want, 1)
 	require.NotEmpty(t, want[0][0])
 	require.NotEmpty(t, want[0][1])
-	for _, name := range captures(t, "captures/lab/link") {
+	for _, name := range corpus.Files(t, "captures/lab/link", "*.pcap*") {
 		short, _, _ := strings.Cut(filepath.Base(name), ".")
 		t.Run(short, func(t *testing.T) {
 			segments, st, warnings := opened(t, name)
@@ -159,7 +153,7 @@ func TestLabLinkEqualsBase(t *testing.T) {
 }
 
 func TestPublicLinkStreams(t *testing.T) {
-	list, err := os.ReadFile(shared(t, "captures/public/link-streams.txt"))
+	list, err := os.ReadFile(corpus.Path(t, "captures/public/link-streams.txt"))
 	require.NoError(t, err)
 	digest := func(b []byte) string {
 		sum := sha256.Sum256(b)
@@ -175,7 +169,7 @@ func TestPublicLinkStreams(t *testing.T) {
 	require.NotEmpty(t, files)
 	for name, want := range files {
 		t.Run(name, func(t *testing.T) {
-			segments, _, warnings := opened(t, filepath.Join(shared(t, "captures/public/link"), name))
+			segments, _, warnings := opened(t, filepath.Join(corpus.Path(t, "captures/public/link"), name))
 			assert.Empty(t, warnings)
 			var got []string
 			for _, s := range streamsOf(segments) {
@@ -191,17 +185,17 @@ func TestPublicLinkStreams(t *testing.T) {
 // Numbers of packets and of packets with TCP as tshark 4.0.17 counts them, fragments that do not
 // complete a datagram apart. Where ours differs it is noted.
 func TestPublicLinkPackets(t *testing.T) {
-	dir := shared(t, "captures/public/link")
+	dir := corpus.Path(t, "captures/public/link")
 	for name, want := range tsharkCounts {
 		_, st, warnings := opened(t, filepath.Join(dir, name))
 		assert.Empty(t, warnings, name)
 		assert.Equal(t, want, [2]int64{st.Packets, st.Segments()}, name)
 	}
-	assert.Len(t, captures(t, "captures/public/link"), len(tsharkCounts))
+	assert.Len(t, corpus.Files(t, "captures/public/link", "*.pcap*"), len(tsharkCounts))
 }
 
 func TestBigTCP(t *testing.T) {
-	dir := shared(t, "captures/public/link")
+	dir := corpus.Path(t, "captures/public/link")
 	for name, want := range map[string]int{
 		"the-tcpdump-group+tcpdump+bigtcp-ipv6.pcap":           79968,
 		"the-tcpdump-group+tcpdump+gso-ipv6.pcap":              7140,
@@ -216,7 +210,7 @@ func TestBigTCP(t *testing.T) {
 
 func TestEveryCaptureReads(t *testing.T) {
 	for _, dir := range []string{"captures/public/kafka", "captures/public/link", "captures/lab/link", "captures/lab/broker", "captures/lab/clients"} {
-		for _, name := range captures(t, dir) {
+		for _, name := range corpus.Files(t, dir, "*.pcap*") {
 			_, st, warnings := opened(t, name)
 			assert.Empty(t, warnings, name)
 			if dir != "captures/public/link" {
@@ -230,7 +224,7 @@ func TestEveryCaptureReads(t *testing.T) {
 func TestSecretsInsideCaptures(t *testing.T) {
 	for _, name := range []string{"captures/lab/broker/i-tls12.dsb.pcapng.gz", "captures/lab/broker/i-tls13.dsb.pcapng.gz", "captures/public/link/iconmzy+mzy_tshark+tls12-dsb.pcapng"} {
 		var secrets []byte
-		r, err := Open(context.Background(), []string{shared(t, name)}, Options{Secrets: func(s Secrets) {
+		r, err := Open(context.Background(), []string{corpus.Path(t, name)}, Options{Secrets: func(s Secrets) {
 			assert.Equal(t, uint32(SecretsTLSKeyLog), s.Type)
 			secrets = append(secrets, s.Data...)
 		}})
@@ -238,7 +232,7 @@ func TestSecretsInsideCaptures(t *testing.T) {
 		readSegments(t, r)
 		require.NoError(t, r.Close())
 		if lab, ok := strings.CutSuffix(name, ".dsb.pcapng.gz"); ok {
-			keys, err := os.ReadFile(shared(t, lab+".keys"))
+			keys, err := os.ReadFile(corpus.Path(t, lab+".keys"))
 			require.NoError(t, err)
 			assert.True(t, bytes.Equal(keys, secrets), "%s differs from its key log", name)
 			continue
@@ -250,7 +244,7 @@ func TestSecretsInsideCaptures(t *testing.T) {
 // Every file of the lab's link folder, cut anywhere: whole packets, and a warning unless it ends
 // between records.
 func TestLabLinkCutAnywhere(t *testing.T) {
-	for _, name := range captures(t, "captures/lab/link") {
+	for _, name := range corpus.Files(t, "captures/lab/link", "*.pcap*") {
 		data, err := os.ReadFile(name)
 		require.NoError(t, err)
 		step := 1

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/net/bpf"
 
+	"github.com/kdissect/kdissect/internal/corpus"
 	"github.com/kdissect/kdissect/reassembly"
 )
 
@@ -116,7 +117,7 @@ func TestFilterProgramOfManyPorts(t *testing.T) {
 func TestFilterProgramPassesSegments(t *testing.T) {
 	pass := vmOf(t, LiveFilter{})
 	seen := 0
-	for _, name := range append(captures(t, "captures/public/link"), captures(t, "captures/lab/link")...) {
+	for _, name := range append(corpus.Files(t, "captures/public/link", "*.pcap*"), corpus.Files(t, "captures/lab/link", "*.pcap*")...) {
 		r, err := Open(t.Context(), []string{name}, Options{})
 		require.NoError(t, err)
 		d := NewDecoder(Limits{})

@@ -2,9 +2,7 @@ package cli
 
 import (
 	"encoding/json"
-	"os"
 	"strconv"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -25,12 +23,9 @@ type pair struct {
 func TestAPIsHoldThePairsOfKafka(t *testing.T) {
 	want, names := map[pair]bool{}, map[int16]string{}
 	for _, file := range []string{"catalog-3.9.x.tsv", "catalog-4.4.0.tsv"} {
-		text, err := os.ReadFile(corpus.Path(t, "vectors", file))
-		require.NoError(t, err)
-		for line := range strings.Lines(strings.SplitN(string(text), "\n", 2)[1]) {
-			f := strings.Split(strings.TrimRight(line, "\n"), "\t")
+		for _, f := range corpus.Table(t, corpus.Path(t, "vectors", file)) {
 			key, err := strconv.ParseInt(f[0], 10, 16)
-			require.NoError(t, err, line)
+			require.NoError(t, err, f)
 			names[int16(key)] = f[1]
 			addPairs(t, want, int16(key), f[2], f[3])
 		}
@@ -61,17 +56,14 @@ func addPairs(t *testing.T, set map[pair]bool, key int16, kind, versions string)
 
 // TestAPIsNameTheReleases compares the releases of each version with a list made from the jars.
 func TestAPIsNameTheReleases(t *testing.T) {
-	text, err := os.ReadFile(corpus.Path(t, "vectors", "releases.tsv"))
-	require.NoError(t, err)
 	type accepts struct {
 		key               int16
 		release, versions string
 	}
 	want, got := map[accepts]bool{}, map[accepts]bool{}
-	for line := range strings.Lines(strings.SplitN(string(text), "\n", 2)[1]) {
-		f := strings.Split(strings.TrimRight(line, "\n"), "\t")
+	for _, f := range corpus.Table(t, corpus.Path(t, "vectors", "releases.tsv")) {
 		key, err := strconv.ParseInt(f[1], 10, 16)
-		require.NoError(t, err, line)
+		require.NoError(t, err, f)
 		v, err := schema.ParseVersions(f[3] + "-" + f[4])
 		if err != nil {
 			continue // definitions kept without a version, such as keys 4 to 7 in 4.x

@@ -48,22 +48,13 @@ func TestEncodeGivesDamagedFramesBack(t *testing.T) {
 	}
 	rng := rand.New(rand.NewPCG(1, 2))
 	tried, odd := 0, 0
-	type vector struct {
-		Kind    string `json:"kind"`
-		Key     int16  `json:"api_key"`
-		Version int16  `json:"version"`
-		Shape   string `json:"shape"`
-		Hex     string `json:"hex"`
-	}
-	corpus.Lines(t, corpus.Path(t, "vectors", "api-4.4.0.ndjson.gz"), func(_ int, v vector) {
-		frame, err := hex.DecodeString(v.Hex)
-		require.NoError(t, err)
-		if len(frame) > 4000 {
+	corpus.Vectors(t, "api-4.4.0.ndjson.gz", func(_ int, v *corpus.Vector) {
+		if len(v.Bytes) > 4000 {
 			return
 		}
 		for i := range 8 {
 			d := forms[i%len(forms)]
-			bad := damage(rng, frame)
+			bad := damage(rng, v.Bytes)
 			line := answer(t, d.decoder, v.Kind, v.Key, v.Version, bad)
 			if hopeless(t, line) {
 				continue

@@ -1,21 +1,15 @@
-// Package corpus finds the captures and vectors that tests hold the decoder against. They lie
-// outside of the project, in the folder that KDISSECT_SHARED names, by default shared beside
-// the checkout.
+// Package corpus finds and reads the captures and vectors that tests hold the decoder against.
+// They lie outside of the project, in the folder that KDISSECT_SHARED names, by default shared
+// beside the checkout. What the vectors are compared with stays with the tests.
 package corpus
 
 import (
-	"bufio"
-	"compress/gzip"
-	"encoding/json"
-	"io"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 )
 
-// Skipped is what a test that misses the corpus says; the checks look for it where the
-// corpus is present.
+// Skipped is what a test that misses the corpus says.
 const Skipped = "corpus not found: set KDISSECT_SHARED"
 
 // Dir returns the corpus folder, or skips the test.
@@ -37,7 +31,23 @@ func Path(t testing.TB, elem ...string) string {
 	return filepath.Join(append([]string{Dir(t)}, elem...)...)
 }
 
+// Files returns the files of the corpus that match a pattern of filepath.Glob, of which there
+// must be some, or skips the test where there is no corpus.
+func Files(t testing.TB, pattern ...string) []string {
+	t.Helper()
+	path := Path(t, pattern...)
+	files, err := filepath.Glob(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(files) == 0 {
+		t.Fatalf("no file is %s", path)
+	}
+	return files
+}
+
 func moduleRoot(t testing.TB) string {
+	t.Helper()
 	dir, err := os.Getwd()
 	if err != nil {
 		t.Fatal(err)
@@ -51,33 +61,5 @@ func moduleRoot(t testing.TB) string {
 			t.Fatal("no go.mod above the test")
 		}
 		dir = up
-	}
-}
-
-// Lines calls f with each line of a file of JSON lines, gzip-compressed or not.
-func Lines[T any](t testing.TB, path string, f func(n int, v T)) {
-	t.Helper()
-	file, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	var r io.Reader = file
-	if strings.HasSuffix(path, ".gz") {
-		if r, err = gzip.NewReader(file); err != nil {
-			t.Fatal(err)
-		}
-	}
-	s := bufio.NewScanner(r)
-	s.Buffer(nil, 64<<20)
-	for n := 1; s.Scan(); n++ {
-		var v T
-		if err := json.Unmarshal(s.Bytes(), &v); err != nil {
-			t.Fatalf("%s:%d: %v", filepath.Base(path), n, err)
-		}
-		f(n, v)
-	}
-	if err := s.Err(); err != nil {
-		t.Fatal(err)
 	}
 }

@@ -1,7 +1,6 @@
 package output
 
 import (
-	"encoding/hex"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -25,21 +24,17 @@ func vectorExchanges(tb testing.TB, api string) (xs []*dissect.Exchange, size in
 		shape   string
 	}
 	requests := map[key]*dissect.Frame{}
-	corpus.Lines(tb, corpus.Path(tb, "vectors", "api-4.4.0.ndjson.gz"), func(_ int, v vector) {
+	corpus.Vectors(tb, "api-4.4.0.ndjson.gz", func(_ int, v *corpus.Vector) {
 		if v.API != api || len(v.UnknownTags)+len(v.HeaderTags) > 0 { // each unknown tag is an issue
 			return
-		}
-		b, err := hex.DecodeString(v.Hex)
-		if err != nil {
-			tb.Fatal(err)
 		}
 		dir := schema.Request
 		if v.Kind == "response" {
 			dir = schema.Response
 		}
-		f := &dissect.Frame{Bytes: b, Size: int32(len(b) - 4), APIKey: v.Key, Version: v.Version, ClientID: []byte("client"), Plan: c.Plan(v.Key, v.Version, dir)}
+		f := &dissect.Frame{Bytes: v.Bytes, Size: int32(len(v.Bytes) - 4), APIKey: v.Key, Version: v.Version, ClientID: []byte("client"), Plan: c.Plan(v.Key, v.Version, dir)}
 		headers[f] = c.Header(dir, v.HeaderVersion)
-		size += int64(len(b))
+		size += int64(len(v.Bytes))
 		k := key{v.Version, v.Shape}
 		if dir == schema.Request {
 			requests[k] = f

@@ -60,8 +60,7 @@ func opener() *walk.Decoder { return payload.New(nil, records.Limits{}).Decoder(
 // each with the capture's path.
 func captures(t *testing.T, dir, suffix string) map[string]string {
 	t.Helper()
-	files, err := filepath.Glob(corpus.Path(t, "captures", "lab", dir, "*"+suffix))
-	require.NoError(t, err)
+	files := corpus.Files(t, "captures", "lab", dir, "*"+suffix)
 	found := map[string]string{}
 	for _, f := range files {
 		base := strings.TrimSuffix(f, suffix)

@@ -32,32 +32,6 @@ type setVector struct {
 	}
 }
 
-// camels turns the members' names into those of the output, but not what bodies hold.
-func camels(v any) any {
-	switch v := v.(type) {
-	case map[string]any:
-		m := map[string]any{}
-		for k, x := range v {
-			parts := strings.Split(k, "_")
-			for i, p := range parts[1:] {
-				parts[i+1] = strings.ToUpper(p[:1]) + p[1:]
-			}
-			if k != "control_body" {
-				x = camels(x)
-			}
-			m[strings.Join(parts, "")] = x
-		}
-		return m
-	case []any:
-		a := make([]any, len(v))
-		for i := range v {
-			a[i] = camels(v[i])
-		}
-		return a
-	}
-	return v
-}
-
 // contains reports whether have has all of want; objects may have more.
 func contains(want, have any) bool {
 	switch want := want.(type) {
@@ -104,7 +78,7 @@ func TestRecordSetVectors(t *testing.T) {
 				d.UseNumber()
 				require.NoError(t, d.Decode(&out))
 				if v.Batches != nil {
-					assert.True(t, contains(camels(v.Batches), out["batches"]), "%s: %v", v.Case, out["batches"])
+					assert.True(t, contains(corpus.Camel(v.Batches), out["batches"]), "%s: %v", v.Case, out["batches"])
 					assert.EqualValues(t, v.Trailing, number(out["trailingPartialBytes"]), v.Case)
 				}
 				checkDecoded(t, line, &v, out)

@@ -2,7 +2,6 @@ package output
 
 import (
 	"bytes"
-	"encoding/hex"
 	"encoding/json"
 	"reflect"
 	"sort"
@@ -16,39 +15,15 @@ import (
 	"github.com/kdissect/kdissect/internal/corpus"
 )
 
-// vector is a frame that Kafka's own classes encoded, with what its JsonConverter made of it.
-type vector struct {
-	Key           int16           `json:"api_key"`
-	API           string          `json:"api"`
-	Version       int16           `json:"version"`
-	Kind          string          `json:"kind"`
-	Shape         string          `json:"shape"`
-	HeaderVersion int16           `json:"header_version"`
-	BodyOffset    int             `json:"body_offset"`
-	Hex           string          `json:"hex"`
-	Header        json.RawMessage `json:"header"`
-	Body          json.RawMessage `json:"body"`
-	UnknownTags   []tagVector     `json:"unknown_tags"`
-	HeaderTags    []tagVector     `json:"header_unknown_tags"`
-}
-
-type tagVector struct {
-	Path string `json:"path"`
-	Tag  uint32 `json:"tag"`
-	Hex  string `json:"hex"`
-}
-
 func TestVectors(t *testing.T) {
 	c := schema.Default()
-	for _, file := range []string{"api-4.4.0.ndjson.gz", "api-3.9.2-only.ndjson.gz"} {
+	for _, file := range corpus.APIVectors() {
 		t.Run(file, func(t *testing.T) {
 			var d walk.Decoder
 			frag := NewFragments(Options{Plain: true, Bytes: BytesBase64, ShowSecrets: true})
 			n, failed := 0, 0
-			corpus.Lines(t, corpus.Path(t, "vectors", file), func(line int, v vector) {
+			corpus.Vectors(t, file, func(line int, v *corpus.Vector) {
 				n++
-				frame, err := hex.DecodeString(v.Hex)
-				require.NoError(t, err)
 				dir := schema.Request
 				if v.Kind == "response" {
 					dir = schema.Response
@@ -56,12 +31,12 @@ func TestVectors(t *testing.T) {
 				plan := c.Plan(v.Key, v.Version, dir)
 				require.NotNil(t, plan, "%s v%d %s", v.API, v.Version, v.Kind)
 				for _, older := range c.Older(v.Key, v.Version, dir) {
-					if r := d.Body(frame, v.BodyOffset, plan, nil); !r.Fits() || r.End != len(frame) {
+					if r := d.Body(v.Bytes, v.BodyOffset, plan, nil); !r.Fits() || r.End != len(v.Bytes) {
 						plan = older
 					}
 				}
 				frag.Reset(v.Key)
-				d.Frame(frame, int32(len(frame)-4), c.Header(dir, v.HeaderVersion), plan, frag)
+				d.Frame(v.Bytes, int32(len(v.Bytes)-4), c.Header(dir, v.HeaderVersion), plan, frag)
 				ok := sameJSON(t, v.Header, frag.Header()) && sameJSON(t, v.Body, frag.Body()) &&
 					sameTags(t, v.UnknownTags, frag.AppendUnknownTags(nil)) && sameTags(t, v.HeaderTags, frag.AppendHeaderUnknownTags(nil)) &&
 					sameOrder(t, v.Body, frag.Body())
@@ -150,11 +125,11 @@ func members(t *testing.T, b []byte) []string {
 	}
 }
 
-func sameTags(t *testing.T, want []tagVector, got []byte) bool {
+func sameTags(t *testing.T, want []corpus.Tag, got []byte) bool {
 	t.Helper()
-	var have []tagVector
+	var have []corpus.Tag
 	require.NoError(t, json.Unmarshal(got, &have))
-	for _, list := range [][]tagVector{want, have} {
+	for _, list := range [][]corpus.Tag{want, have} {
 		sort.Slice(list, func(i, j int) bool {
 			a, b := list[i], list[j]
 			return a.Path < b.Path || a.Path == b.Path && (a.Tag < b.Tag || a.Tag == b.Tag && a.Hex < b.Hex)
