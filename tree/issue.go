@@ -46,8 +46,6 @@ const (
 	CodeOutOfOrder Code = "out-of-order"
 	CodeUnanswered Code = "unanswered" // no response was captured, or none came
 	CodeOrphan     Code = "orphan"     // a response whose request was not seen
-	CodeGap        Code = "gap"        // bytes of the stream are missing
-	CodeSkipped    Code = "skipped"    // captured bytes passed over while looking for a frame
 	CodeClosed     Code = "closed"     // the connection ended with this request outstanding
 	CodeSequence   Code = "sequence"   // producer sequence, epoch or offset out of line
 	CodeOverlap    Code = "overlap"    // retransmitted bytes differ from the first copy

@@ -260,15 +260,6 @@ func (c *Catalogue) RequestHeaderVersion(key, version int16) int16 {
 	return a.Request.HeaderVersion(version)
 }
 
-// ResponseHeaderVersion is RequestHeaderVersion for the response.
-func (c *Catalogue) ResponseHeaderVersion(key, version int16) int16 {
-	a := c.API(key)
-	if a == nil || a.Response == nil {
-		return -1
-	}
-	return a.Response.HeaderVersion(version)
-}
-
 // Data returns the layout of a data definition (a record of an internal topic, an embedded
 // protocol, a header) at a version, or nil.
 func (c *Catalogue) Data(name string, version int16) *Plan {

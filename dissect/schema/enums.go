@@ -68,9 +68,6 @@ var (
 		"KRAFT_VERSION", "KRAFT_VOTERS")
 )
 
-// ControlTypeName returns the word for the type in a control record's key, or "".
-func ControlTypeName(v int16) string { return controlTypes.Name(int64(v)) }
-
 // authorizedOperations names the bits of an authorized-operations field (KIP-430).
 type authorizedOperations struct{}
 

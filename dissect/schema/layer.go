@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -128,12 +129,10 @@ func over(below, m *Message) *Message {
 		return m
 	}
 	parts := []part{{m.Versions, m}}
-	if below.Versions.Min < m.Versions.Min {
-		parts = slices.Insert(parts, 0, part{Versions{below.Versions.Min, m.Versions.Min - 1}, below})
+	for _, rest := range below.Versions.Subtract(m.Versions) {
+		parts = append(parts, part{rest, below})
 	}
-	if below.Versions.Max > m.Versions.Max {
-		parts = append(parts, part{Versions{m.Versions.Max + 1, below.Versions.Max}, below})
-	}
+	slices.SortFunc(parts, func(a, b part) int { return cmp.Compare(a.versions.Min, b.versions.Min) })
 	both, err := merge(m, parts)
 	if err != nil || both.check() != nil {
 		return m

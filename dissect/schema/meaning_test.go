@@ -100,7 +100,7 @@ func TestErrorNames(t *testing.T) {
 	assert.Equal(t, "CONTROLLER_ID_NOT_REGISTERED", ErrorName(136))
 	assert.Empty(t, ErrorName(137))
 	assert.Empty(t, ErrorName(-32768))
-	assert.Equal(t, "LEADER_CHANGE", ControlTypeName(2))
+	assert.Equal(t, "LEADER_CHANGE", controlTypes.Name(2))
 	assert.Equal(t, "GROUP", configResourceTypes.Name(32))
 	assert.Empty(t, configResourceTypes.Name(3))
 }

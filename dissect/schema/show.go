@@ -6,45 +6,10 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 )
 
-// AllVersions asks ShowText and ShowJSON for the fields of every version.
+// AllVersions asks ShowJSON for the fields of every version.
 const AllVersions = -1
-
-// ShowText writes a definition to be read by people: a line of facts, then a line for each
-// field of a version, or of all versions, with our description.
-func (c *Catalogue) ShowText(w io.Writer, m *Message, version int16) error {
-	var b bytes.Buffer
-	fmt.Fprintf(&b, "%s (%s", m.Name, m.Type)
-	if m.APIKey >= 0 {
-		fmt.Fprintf(&b, ", key %d", m.APIKey)
-	}
-	fmt.Fprintf(&b, ", versions %s, flexible %s", m.Versions, m.Flexible)
-	if !m.Unstable.Empty() {
-		fmt.Fprintf(&b, ", unstable %s", m.Unstable)
-	}
-	b.WriteString(")")
-	if version >= 0 {
-		fmt.Fprintf(&b, " version %d", version)
-		if h := m.HeaderVersion(version); h >= 0 {
-			fmt.Fprintf(&b, ", header %d", h)
-		}
-	}
-	b.WriteString("\n")
-	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	s := shower{c: c, m: m, version: version}
-	s.rows(table, m.Name, m.Fields, 1)
-	if err := table.Flush(); err != nil {
-		return err
-	}
-	var out bytes.Buffer
-	for line := range strings.Lines(b.String()) {
-		out.WriteString(strings.TrimRight(line, " \n") + "\n")
-	}
-	_, err := w.Write(out.Bytes())
-	return err
-}
 
 // ShowJSON writes a definition in Kafka's JSON form with our descriptions, with the fields of a
 // version, or of all versions. ParseDefinition reads it back.
@@ -95,31 +60,6 @@ type shower struct {
 }
 
 func (s *shower) shows(v Versions) bool { return s.version < 0 || v.Contains(s.version) }
-
-func (s *shower) rows(w io.Writer, structName string, fields []*FieldDef, depth int) {
-	for _, f := range fields {
-		if !s.shows(f.Versions) {
-			continue
-		}
-		var notes []string
-		if f.Tag >= 0 && s.shows(f.Tagged) {
-			notes = append(notes, fmt.Sprintf("tag %d", f.Tag))
-		}
-		if !f.Nullable.Empty() && s.shows(f.Nullable) {
-			note := "nullable"
-			if s.version < 0 && f.Nullable != f.Versions {
-				note += " " + f.Nullable.String()
-			}
-			notes = append(notes, note)
-		}
-		if f.Default != "" {
-			notes = append(notes, "default "+f.Default)
-		}
-		fmt.Fprintf(w, "%s%s\t%s\t%s\t%s\t%s\n", strings.Repeat("  ", depth), f.Name, f.Type, f.Versions,
-			strings.Join(notes, ", "), s.c.about(s.m, structName, f))
-		s.rows(w, f.ElemType(), s.m.Struct(f), depth+1)
-	}
-}
 
 // structs returns the shared structs that the shown fields use.
 func (s *shower) structs() []*StructDef {

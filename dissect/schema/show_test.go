@@ -44,17 +44,3 @@ func eachMessage(c *Catalogue, fn func(*Message)) {
 		fn(m)
 	}
 }
-
-func TestShowText(t *testing.T) {
-	g, err := ParseGlossary("test", "GroupId\tname of the group\nHeartbeat.MemberId\twho beats\n")
-	require.NoError(t, err)
-	c := New(Default().APIs(), Default().DataMessages(), g)
-	var b bytes.Buffer
-	require.NoError(t, c.ShowText(&b, c.API(12).Request, 3))
-	assert.Equal(t, `HeartbeatRequest (request, key 12, versions 0-4, flexible 4+) version 3, header 1
-  GroupId          string  0+                          name of the group
-  GenerationId     int32   0+
-  MemberId         string  0+                          who beats
-  GroupInstanceId  string  3+  nullable, default null
-`, b.String())
-}

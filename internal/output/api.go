@@ -13,7 +13,6 @@ const (
 	keyUpdateMetadata   = 6
 	keyLeaveGroup       = 13
 	keySaslAuthenticate = 36
-	keyEnvelope         = 58
 	keyFetchSnapshot    = 59
 	keyDescribeCluster  = 60
 	keyShareFetch       = 78

@@ -92,15 +92,6 @@ func (n *names) add(name []byte) {
 	}
 }
 
-func (n *names) has(name string) bool {
-	for _, have := range n.list {
-		if string(have) == name {
-			return true
-		}
-	}
-	return false
-}
-
 // Facts gathers what selections and summaries ask of an exchange, in one pass over its frames
 // that skips what nobody asks for. It is reused; what it holds aliases the frames.
 type Facts struct {
@@ -242,28 +233,6 @@ func (f *Facts) TopicName(t *Topic) string {
 	return f.resolve(f.x, t.ID)
 }
 
-// HasTopic reports whether the exchange speaks of a topic of that name, or with that id in Kafka's
-// text form.
-func (f *Facts) HasTopic(name string) bool {
-	for i := range f.topic {
-		t := &f.topic[i]
-		if string(t.Name) == name && t.Name != nil {
-			return true
-		}
-		if t.Name == nil && f.resolve(f.x, t.ID) == name {
-			return true
-		}
-		var text [22]byte
-		if t.ID != ([16]byte{}) && string(appendUUID(text[:0], t.ID[:])) == name {
-			return true
-		}
-	}
-	return false
-}
-
-// HasGroup reports whether the exchange speaks of the group.
-func (f *Facts) HasGroup(name string) bool { return f.groups.has(name) }
-
 // Groups returns the groups that the exchange speaks of.
 func (f *Facts) Groups() [][]byte { return f.groups.list }
 
@@ -288,6 +257,3 @@ func (f *Facts) Failed() bool {
 	return len(f.errors) > 0 || f.issues > 0 && f.issue.Severity == tree.Error ||
 		incomplete(f.x)
 }
-
-// Throttle returns the response's throttle time in milliseconds.
-func (f *Facts) Throttle() int64 { return f.throttle }

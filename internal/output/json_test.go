@@ -48,14 +48,14 @@ func TestLine(t *testing.T) {
 		x.Conn.Software, x.Conn.SoftwareVersion, x.Conn.Principal = "librdkafka", "2.3", "User:alice"
 		x.Overtook = true
 		x.Issues = []tree.Issue{{Severity: tree.Info, Code: tree.CodeOutOfOrder, Text: "before #6"}}
-		x.Response.Issues = []tree.Issue{{Severity: tree.Warning, Code: tree.CodeGap, Span: tree.Span{Off: 9}, Text: "gap", Path: "topics[1]"}}
+		x.Response.Issues = []tree.Issue{{Severity: tree.Warning, Code: tree.CodeTruncated, Span: tree.Span{Off: 9}, Text: "gap", Path: "topics[1]"}}
 		defer func() { x.Response.Issues = nil }()
 		line := lineOf(t, Options{}, m, &x)
 		assert.Contains(t, line, `"connection":"fe80::1:9092-2001:db8::5:4000"`)
 		assert.Contains(t, line, `,"clientInformation":{"softwareName":"librdkafka","softwareVersion":"2.3"},"principal":"User:alice","capture"`)
 		assert.Contains(t, line, `"state":"paired","overtook":true`)
 		assert.Contains(t, line, `"issues":[{"severity":"info","code":"out-of-order","text":"before #6","path":""},`+
-			`{"severity":"warning","code":"gap","text":"gap","path":"response.topics[1]","offset":9}]`)
+			`{"severity":"warning","code":"truncated","text":"gap","path":"response.topics[1]","offset":9}]`)
 	})
 	t.Run("half missing", func(t *testing.T) {
 		x := *x

@@ -736,7 +736,8 @@ func TestEnvelopes(t *testing.T) {
 					canonical(t, digits(t, l.Request)), canonical(t, digits(t, l.Response)), l.Principal}, " ")]++
 			})
 			n := 0
-			jsonLines(t, file, map[int16]bool{keyEnvelope: true}, func(x *dissect.Exchange, l *labLine) {
+			const envelope = 58
+			jsonLines(t, file, map[int16]bool{envelope: true}, func(x *dissect.Exchange, l *labLine) {
 				request, response := obj(l.Request), obj(l.Response)
 				if request == nil || response == nil || response["responseData"] == nil {
 					return

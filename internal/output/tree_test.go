@@ -20,12 +20,12 @@ func TestTree(t *testing.T) {
 	x := testExchange()
 	m := frames{x.Request: message(bodyOf(i32("timeout", 5))), x.Response: message(bodyOf(i32("throttle", 6)))}
 	x.Issues = []tree.Issue{{Code: tree.CodeOutOfOrder, Text: "before #6"}}
-	x.Response.Issues = []tree.Issue{{Code: tree.CodeGap, Text: "3 bytes"}}
+	x.Response.Issues = []tree.Issue{{Code: tree.CodeTruncated, Text: "3 bytes"}}
 	x.Request.Packets = []dissect.PacketMark{{Off: 0, Packet: 10}, {Off: 5, Packet: 11}}
 	got := string(newTestTree(Options{Packets: true}, m).Append(nil, x))
 	assert.True(t, strings.HasPrefix(got, "#9  2023-11-14 22:13:20.123456  127.0.0.1:60270 > :29092  Metadata v12  #7  c1  3.214 ms  ok\n"+
 		"!! out-of-order: before #6\nrequest in packet 10 [0x0000, 5B], packet 11 [0x0005, 9B]\n"), "%s", got)
-	assert.Contains(t, got, "\n!! gap: 3 bytes\nresponse in packets 12-12\n")
+	assert.Contains(t, got, "\n!! truncated: 3 bytes\nresponse in packets 12-12\n")
 	assert.Contains(t, got, "+-- timeout")
 	assert.Less(t, strings.Index(got, "timeout"), strings.Index(got, "throttle"))
 	assert.True(t, strings.HasSuffix(got, "\n\n"))
