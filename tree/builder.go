@@ -1,5 +1,7 @@
 package tree
 
+import "strconv"
+
 // Node is one line of a Tree.
 type Node struct {
 	Desc  *Desc
@@ -48,8 +50,14 @@ func (t *Tree) Bytes(n *Node) []byte {
 // Builder is a Sink that keeps the events of a buffer as a Tree. It is reused: the Tree that
 // Tree returns is void after the next Reset, as is every buffer it refers to.
 type Builder struct {
+	// Limit is the most nodes of a tree, about; 0 is none. What is beyond is left out, with an
+	// issue.
+	Limit int
+
 	t       Tree
 	open    []int32
+	skipped int      // groups that are open and left out
+	cut     bool     // the limit was hit, and told
 	derived [][]byte // copies of sources 1 and up, reused
 }
 
@@ -58,7 +66,28 @@ func (b *Builder) Reset(buf []byte) {
 	b.t.Nodes, b.t.Issues, b.t.Origins = b.t.Nodes[:0], b.t.Issues[:0], b.t.Origins[:0]
 	clear(b.t.Sources)
 	b.t.Sources = append(b.t.Sources[:0], buf)
-	b.open = b.open[:0]
+	b.open, b.skipped, b.cut = b.open[:0], 0, false
+}
+
+// full reports whether no node may be added, and says so once.
+func (b *Builder) full() bool {
+	if b.Limit <= 0 || len(b.t.Nodes) < b.Limit {
+		return false
+	}
+	if !b.cut {
+		b.cut = true
+		b.t.Issues = append(b.t.Issues, NodeIssue{b.parent(), Issue{Severity: Warning, Code: CodeLimit,
+			Text: "the tree is at its limit of " + strconv.Itoa(b.Limit) + " nodes: what follows is left out"}})
+	}
+	return true
+}
+
+// parent returns the group that is open.
+func (b *Builder) parent() int32 {
+	if len(b.open) == 0 {
+		return 0
+	}
+	return b.open[len(b.open)-1]
 }
 
 // Tree returns what was built since Reset.
@@ -76,16 +105,28 @@ func (b *Builder) add(e *Event) {
 
 // Begin adds a group.
 func (b *Builder) Begin(e Event) bool {
+	if b.skipped > 0 || b.full() {
+		b.skipped++
+		return false
+	}
 	b.open = append(b.open, int32(len(b.t.Nodes)))
 	b.add(&e)
 	return true
 }
 
 // Leaf adds a leaf.
-func (b *Builder) Leaf(e Event) { b.add(&e) }
+func (b *Builder) Leaf(e Event) {
+	if b.skipped == 0 && !b.full() {
+		b.add(&e)
+	}
+}
 
 // End completes the group that is open.
 func (b *Builder) End(e Event) {
+	if b.skipped > 0 {
+		b.skipped--
+		return
+	}
 	if len(b.open) == 0 {
 		return
 	}
@@ -97,10 +138,7 @@ func (b *Builder) End(e Event) {
 
 // Issue adds an issue below the leaf with its span that came last, else below the open group.
 func (b *Builder) Issue(i Issue) {
-	at := int32(0)
-	if len(b.open) > 0 {
-		at = b.open[len(b.open)-1]
-	}
+	at := b.parent()
 	if last := int32(len(b.t.Nodes)) - 1; last > at && b.t.Nodes[last].Span == i.Span {
 		at = last
 	}

@@ -18,8 +18,8 @@ func newDecoder(c *schema.Catalogue) *walk.Decoder {
 
 // newClosedDecoder is newDecoder where values are not shown in full: what the records of Kafka's
 // own topics hold is then left as bytes.
-func newClosedDecoder(c *schema.Catalogue, v tree.Values) *walk.Decoder {
-	d := payload.New(c, records.Limits{})
+func newClosedDecoder(c *schema.Catalogue, v tree.Values, l records.Limits) *walk.Decoder {
+	d := payload.New(c, l)
 	d.Closed = v != tree.ValuesFull
 	return d.Decoder()
 }

@@ -11,6 +11,7 @@ import (
 type lane struct {
 	assembler *reassembly.Assembler
 	dissector *dissect.Dissector
+	limits    limitCount
 	place     int64 // of what happens now
 	epoch     int64 // place where it began
 }
@@ -19,17 +20,19 @@ type lane struct {
 // report is told of TLS connections at their end; nil is not.
 func (p *pipeline) newLane(handler dissect.Handler, facts *dissect.Facts, decrypt *decryption,
 	tap tap, report func(*reassembly.Conn)) *lane {
-	options := p.source.options(handler)
+	l := &lane{limits: limitCount{Handler: handler}}
+	options := p.source.options(&l.limits)
+	p.source.limits.dissect(&options.Limits, p.workers())
 	options.Facts = facts
 	if p.adjust != nil {
 		p.adjust(&options)
 	}
-	l := &lane{dissector: dissect.New(options)}
+	l.dissector = dissect.New(options)
 	chunks := decrypt.layer(l, grows(p.files), report)
 	if tap != nil {
 		chunks = tap(chunks)
 	}
-	l.assembler = reassembly.New(reassembly.Limits{}, chunks)
+	l.assembler = reassembly.New(p.source.limits.reassembly(p.workers()), chunks)
 	return l
 }
 

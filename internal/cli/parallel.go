@@ -63,6 +63,11 @@ func (p *parallel) run(r *capture.Reader, stop func(), progress func()) error {
 	working.Wait()
 	merging.Wait()
 	p.decrypt.end()
+	lanes := make([]*lane, len(workers))
+	for i, w := range workers {
+		lanes[i] = w.lane
+	}
+	p.end(lanes...)
 	return err
 }
 

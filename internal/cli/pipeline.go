@@ -55,6 +55,7 @@ type pipeline struct {
 // run reads the files to the end, or until it is interrupted or stopped. What is complete by then
 // has been given to the handler, also where run returns an error.
 func (p *pipeline) run() error {
+	p.source.limits.apply()
 	ctx, stop := context.WithCancel(p.env.ctx)
 	defer stop()
 	decrypt, err := newDecryption(p.env, &p.source.keyLog, grows(p.files))
@@ -102,12 +103,32 @@ func (p *pipeline) run() error {
 	return err
 }
 
+// workers returns how many there are.
+func (p *pipeline) workers() int {
+	if p.whole == nil {
+		return 1
+	}
+	return max(1, p.source.workers)
+}
+
+// end tells what the limits have cost.
+func (p *pipeline) end(lanes ...*lane) {
+	var all limitCount
+	for _, l := range lanes {
+		all.add(&l.limits)
+	}
+	if text := all.String(); text != "" {
+		p.warnings++
+		p.env.warn("at its limits: %s", text)
+	}
+}
+
 // divide returns what runs the pipeline with several workers, or nil where it is to have one.
 func (p *pipeline) divide(decrypt *decryption) *parallel {
-	if p.whole == nil || p.source.workers < 2 {
+	if p.workers() == 1 {
 		return nil
 	}
-	return &parallel{pipeline: p, whole: p.whole, decrypt: decrypt, feed: newFeed(p.source.workers, max(p.growth, 1))}
+	return &parallel{pipeline: p, whole: p.whole, decrypt: decrypt, feed: newFeed(p.workers(), max(p.growth, 1))}
 }
 
 // dissect moves the segments through the stages, and calls progress now and then.
@@ -125,6 +146,7 @@ func (p *pipeline) dissect(from segments, decrypt *decryption, progress func()) 
 		l.end(math.MaxInt64)
 	}
 	decrypt.end()
+	p.end(l)
 	return err
 }
 

@@ -155,9 +155,10 @@ func (f *readFlags) newReader(e *env, follow bool, late *output.Slots) (*reader,
 		Packets:     f.packets,
 		Full:        f.full,
 		Hex:         f.hex,
-		Decoder:     newClosedDecoder(catalogue, f.values.values()),
+		Decoder:     newClosedDecoder(catalogue, f.values.values(), f.source.limits.records()),
 		Catalogue:   catalogue,
 		Late:        late,
+		MaxNodes:    f.source.limits.nodes,
 	}
 	r := &reader{
 		selection: sel,

@@ -133,7 +133,7 @@ func (f *recordsFlags) run(e *env, files []string) error {
 	out := output.NewRecords(e.stdout, opt)
 	h := &recordsHandler{
 		selection: sel, out: out,
-		records: output.NewRecordReader(newClosedDecoder(catalogue, f.values.values()), out, opt.Form != output.RecordRaw, f.showSecrets),
+		records: output.NewRecordReader(newClosedDecoder(catalogue, f.values.values(), f.source.limits.records()), out, opt.Form != output.RecordRaw, f.showSecrets),
 	}
 	p := &pipeline{env: e, source: &f.source, files: files, handler: h, stopped: out.Full}
 	h.first = func() int64 { return p.first }

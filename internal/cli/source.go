@@ -1,42 +1,39 @@
 package cli
 
 import (
-	"math"
 	"net/netip"
 	"runtime"
 
 	"github.com/spf13/pflag"
 
 	"github.com/kdissect/kdissect/dissect"
-	"github.com/kdissect/kdissect/dissect/frame"
 )
 
 // sourceFlags are the flags about how captures are read.
 type sourceFlags struct {
-	ports    []uint
-	brokers  []string
-	maxFrame size
-	workers  int
-	keyLog   keyLogFlags
-	schema   schemaFlags
+	ports   []uint
+	brokers []string
+	limits  limitFlags
+	workers int
+	keyLog  keyLogFlags
+	schema  schemaFlags
 }
 
-// defaultWorkers is how many workers there are at most where nothing is said, maxWorkers how many
-// can be asked for.
+// maxDefaultWorkers is how many workers there are at most where nothing is said, maxWorkers how
+// many can be asked for.
 const (
-	defaultWorkers = 8
-	maxWorkers     = 64
+	maxDefaultWorkers = 8
+	maxWorkers        = 64
 )
 
 // define adds the flags to fs.
 func (f *sourceFlags) define(fs *pflag.FlagSet) {
-	f.maxFrame = size(frame.Limits{}.WithDefaults().MaxFrame)
 	fs.UintSliceVar(&f.ports, "port", nil, "look for Kafka on this broker `port` only")
 	fs.StringSliceVar(&f.brokers, "broker", nil, "look for Kafka at this broker only (`ADDRESS:PORT`)")
-	fs.Var(&f.maxFrame, "max-frame", "largest frame to keep whole (`size`)")
 	f.keyLog.define(fs)
 	f.schema.define(fs)
 	fs.IntVar(&f.workers, "workers", 0, "share the work among this `number` of goroutines; without: one for each processor, 8 at most. The output is the same for any")
+	f.limits.define(fs)
 }
 
 // check returns usage errors of the flags.
@@ -51,22 +48,18 @@ func (f *sourceFlags) check() error {
 			return usagef("--broker %q: want ADDRESS:PORT, such as 10.0.0.1:9092 or [2001:db8::1]:9092", b)
 		}
 	}
-	if f.maxFrame > math.MaxInt32 {
-		return usagef("--max-frame %s: a frame's size is at most 2GiB-1", &f.maxFrame)
-	}
 	if f.workers < 0 || f.workers > maxWorkers {
 		return usagef("--workers %d: want 1 to %d", f.workers, maxWorkers)
 	}
 	if f.workers == 0 {
-		f.workers = min(runtime.GOMAXPROCS(0), defaultWorkers)
+		f.workers = defaultWorkers()
 	}
-	return nil
+	return f.limits.check()
 }
 
 // options returns what the flags ask of the dissector; check has accepted them.
 func (f *sourceFlags) options(h dissect.Handler) dissect.Options {
 	opt := dissect.Options{Handler: h, Recover: true, Catalogue: f.schema.loaded}
-	opt.Limits.Frame.MaxFrame = int32(f.maxFrame)
 	for _, p := range f.ports {
 		opt.Ports = append(opt.Ports, uint16(p))
 	}
@@ -75,3 +68,6 @@ func (f *sourceFlags) options(h dissect.Handler) dissect.Options {
 	}
 	return opt
 }
+
+// defaultWorkers returns how many workers there are where nothing is said.
+func defaultWorkers() int { return min(runtime.GOMAXPROCS(0), maxDefaultWorkers) }

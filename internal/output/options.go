@@ -52,6 +52,8 @@ type Options struct {
 	Packets bool
 	// Full shows long values whole in trees, Hex puts the bytes beside them.
 	Full, Hex bool
+	// MaxNodes bounds the lines of a tree; 0 does not.
+	MaxNodes int
 	// Decoder decodes the frames; nil is a decoder that leaves record sets whole.
 	// It serves one goroutine.
 	Decoder *walk.Decoder

@@ -29,6 +29,7 @@ func NewTree(w io.Writer, opt Options) *Tree {
 		text: tree.Text{Full: opt.Full, Secrets: opt.ShowSecrets, Values: opt.Values, Color: opt.Color},
 		grid: tree.Grid{Secrets: opt.ShowSecrets, Values: opt.Values, Color: opt.Color},
 	}
+	t.builder.Limit = opt.MaxNodes
 	t.walk = func(f *dissect.Frame, s tree.Sink) { f.Walk(opt.Decoder, s) }
 	t.text.UUIDName = func(d *tree.Desc, id []byte) string {
 		if schema.Role(d.Role) != schema.RoleTopicID || len(id) != 16 {
