@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"html/template"
 	"io"
-	"strings"
 	"sync"
 
 	"github.com/kdissect/kdissect/dissect/schema"
@@ -67,30 +66,6 @@ type versionLink struct {
 type legendView struct {
 	Class, Text string
 	Absent      bool
-}
-
-// changesView is what changed between a version and another.
-type changesView struct {
-	Title   string
-	Changes []Change
-}
-
-// Summary counts the changes.
-func (c changesView) Summary() string {
-	if len(c.Changes) == 0 {
-		return "the same layout"
-	}
-	var n [Changed + 1]int
-	for _, change := range c.Changes {
-		n[change.Kind]++
-	}
-	var words []string
-	for k, count := range n {
-		if count > 0 {
-			words = append(words, fmt.Sprintf("%d %s", count, ChangeKind(k)))
-		}
-	}
-	return strings.Join(words, ", ")
 }
 
 // sideView is what the template shows of a side.

@@ -170,36 +170,17 @@ func (s *site) page(row *indexRow, subject Subject, i int) error {
 		link.Current, link.Href = i == j, path.Base(link.Href)
 		v.Versions = append(v.Versions, link)
 	}
+	earlier := int16(-1)
+	if i > 0 {
+		earlier = row.Versions[i-1].Version
+	}
 	for _, side := range p.Sides {
-		if i > 0 {
-			earlier := subject
-			earlier.Version = row.Versions[i-1].Version
-			if from := s.maker.plan(earlier, side.Direction); from != nil {
-				v.Changes = append(v.Changes, changesView{
-					Title:   fmt.Sprintf("%s: v%d to v%d", side.Title(), from.Version, side.Plan.Version),
-					Changes: Diff(from, side.Plan),
-				})
-			}
-		}
-		for _, older := range s.maker.older(subject, side.Direction) {
-			v.Changes = append(v.Changes, changesView{
-				Title:   fmt.Sprintf("%s: from the v%d of Kafka %s and before", side.Title(), subject.Version, older.Older),
-				Changes: Diff(older, side.Plan),
-			})
-		}
+		v.Changes = append(v.Changes, side.changes(earlier)...)
 	}
 	s.stats.Pages++
 	return s.file(row.Versions[i].Href, func(w io.Writer) error {
 		return templates().ExecuteTemplate(w, "page.tmpl", v)
 	})
-}
-
-// older returns the layouts that a newer release replaced under the same version.
-func (m *Maker) older(s Subject, d schema.Direction) []*schema.Plan {
-	if s.API == nil {
-		return m.Catalogue.OlderData(s.Data.Name, s.Version)
-	}
-	return m.Catalogue.Older(s.API.Key, s.Version, d)
 }
 
 // file writes a file of the site.

@@ -53,19 +53,18 @@ type Change struct {
 
 // String returns the change in a few words.
 func (c Change) String() string {
-	path := c.Path
-	if path == "" {
-		path = "the definition"
-	}
+	return fmt.Sprintf("%s %s: %s", c.Kind, or(c.Path, "the definition"), c.Detail())
+}
+
+// Detail returns what String has behind the field.
+func (c Change) Detail() string {
 	switch c.Kind {
-	case Added, Removed:
-		return fmt.Sprintf("%s %s: %s", c.Kind, path, c.Text)
+	case Added, Removed, Moved:
+		return c.Text
 	case Renamed:
-		return fmt.Sprintf("renamed %s: was %s", path, c.Was)
-	case Moved:
-		return fmt.Sprintf("moved %s: %s", path, c.Text)
+		return "was " + c.Was
 	}
-	return fmt.Sprintf("changed %s: %s %s, was %s", path, c.What, or(c.Is, "none"), or(c.Was, "none"))
+	return fmt.Sprintf("%s %s, was %s", c.What, or(c.Is, "none"), or(c.Was, "none"))
 }
 
 func or(s, none string) string { return cmp.Or(s, none) }
