@@ -39,9 +39,11 @@ check:
 	$(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2 ./...
 	$(GO) test -race ./...
 
-# update rewrites the golden files from what the tools print now: read the diff.
+# update rewrites what kdissect prints in golden files, the README and the scripts, in this order,
+# since scripts compare with golden files. Read the diff.
 update:
-	$(GO) test $$(grep -rlF 'flag.Bool("update"' --include='*_test.go' . | xargs -n1 dirname | sort -u) -update
+	$(GO) test ./internal/cli -run '^(TestGolden|TestReadme)' -count=1 -update
+	$(GO) test ./cmd/kdissect -count=1 -update
 
 # fuzz runs every fuzz target for FUZZTIME.
 fuzz:

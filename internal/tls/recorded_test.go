@@ -15,7 +15,7 @@ import (
 	"github.com/kdissect/kdissect/reassembly"
 )
 
-var update = flag.Bool("update", false, "record the connections of testdata anew")
+var anew = flag.Bool("record", false, "record the connections of testdata anew")
 
 // recording is a connection of testdata: lines of hex, "> " before what the client has sent and
 // "< " before what the server has, and the lines of its key log.
@@ -64,7 +64,7 @@ func record(t testing.TB, name string, version uint16, turns [][]byte) {
 func TestRecorded(t *testing.T) {
 	turns := [][]byte{[]byte("a request"), bytes.Repeat([]byte("an answer "), 60), []byte("another"), []byte("and its answer")}
 	for name, version := range map[string]uint16{"tls12.txt": stdtls.VersionTLS12, "tls13.txt": stdtls.VersionTLS13} {
-		if *update {
+		if *anew {
 			record(t, name, version, turns)
 		}
 		rec := recorded(t, name)
