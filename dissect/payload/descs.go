@@ -38,7 +38,7 @@ func (c *descs) group(holder *tree.Desc, name string) *tree.Desc {
 	if d == nil {
 		d = &tree.Desc{
 			Name: holder.Name, Key: holder.Key + "Decoded", Type: name, Kind: tree.KindPayload,
-			Order: holder.Order, About: "What the bytes hold.",
+			Order: holder.Order, About: "what the bytes hold",
 		}
 		c.groups[key] = d
 	}

@@ -41,14 +41,14 @@ func (f *form) lead(desc *tree.Desc, size int, num int64) {
 
 // Descriptions of what stands in front of bodies, and of what JSON says about payloads.
 var (
-	nameDesc         = &tree.Desc{Name: "name", Key: "name", Type: "string", Kind: tree.KindString, About: "Message that the bytes hold."}
-	versionDesc      = &tree.Desc{Name: "version", Key: "version", Type: "int16", Kind: tree.KindInt16, About: "Version of the layout."}
-	typeDesc         = &tree.Desc{Name: "type", Type: "int16", Kind: tree.KindInt16, About: "Type of the record."}
-	frameVersionDesc = &tree.Desc{Name: "frame version", Type: "uvarint", Kind: tree.KindUvarint, About: "Version of the three fields in front of the record."}
-	frameTypeDesc    = &tree.Desc{Name: "type", Type: "uvarint", Kind: tree.KindUvarint, About: "Type of the record."}
-	frameRecordDesc  = &tree.Desc{Name: "version", Key: "version", Type: "uvarint", Kind: tree.KindUvarint, About: "Version of the record's layout."}
-	trailingDesc     = &tree.Desc{Name: "trailing", Type: "bytes", Kind: tree.KindRest, About: "Bytes behind the end of the message."}
-	secretRestDesc   = &tree.Desc{Name: "trailing", Type: "bytes", Kind: tree.KindRest, Secret: true, About: "Bytes behind the end of a message that holds secrets."}
+	nameDesc         = &tree.Desc{Name: "name", Key: "name", Type: "string", Kind: tree.KindString, About: "message that the bytes hold"}
+	versionDesc      = &tree.Desc{Name: "version", Key: "version", Type: "int16", Kind: tree.KindInt16, About: "version of the layout"}
+	typeDesc         = &tree.Desc{Name: "type", Type: "int16", Kind: tree.KindInt16, About: "type of the record"}
+	frameVersionDesc = &tree.Desc{Name: "frame version", Type: "uvarint", Kind: tree.KindUvarint, About: "version of the three fields in front of the record"}
+	frameTypeDesc    = &tree.Desc{Name: "type", Type: "uvarint", Kind: tree.KindUvarint, About: "type of the record"}
+	frameRecordDesc  = &tree.Desc{Name: "version", Key: "version", Type: "uvarint", Kind: tree.KindUvarint, About: "version of the record's layout"}
+	trailingDesc     = &tree.Desc{Name: "trailing", Type: "bytes", Kind: tree.KindRest, About: "bytes behind the end of the message"}
+	secretRestDesc   = &tree.Desc{Name: "trailing", Type: "bytes", Kind: tree.KindRest, Secret: true, About: "bytes behind the end of a message that holds secrets"}
 
 	keyHolder     = &tree.Desc{Name: "key", Key: "key"}
 	valueHolder   = &tree.Desc{Name: "value", Key: "value"}

@@ -201,8 +201,8 @@ type protoWalk struct {
 }
 
 var (
-	protoHead    = &tree.Desc{Name: "tag, length", Type: "uvarints", Kind: tree.KindUvarint, About: "Number and type of the field, and its bytes."}
-	protoUnknown = &tree.Desc{Name: "unknown field", Type: "bytes", Kind: tree.KindRest, About: "A field that is not known here."}
+	protoHead    = &tree.Desc{Name: "tag, length", Type: "uvarints", Kind: tree.KindUvarint, About: "number and type of the field, and its bytes"}
+	protoUnknown = &tree.Desc{Name: "unknown field", Type: "bytes", Kind: tree.KindRest, About: "a field that is not known here"}
 )
 
 func (w *protoWalk) span(from, to int) tree.Span { return part(w.at, from, to-from) }

@@ -66,7 +66,7 @@ func (d *Decoder) unaligned(data []byte, base tree.Span, path string, sink tree.
 }
 
 var unalignedDesc = &tree.Desc{Name: "undecoded", Type: "bytes", Kind: tree.KindRest, Secret: true, Data: true,
-	About: "A part of a snapshot that does not begin with a batch."}
+	About: "a part of a snapshot that does not begin with a batch"}
 
 // recordPayload is a Decoder as the records.Payload of its records.
 type recordPayload Decoder

@@ -7,34 +7,34 @@ import (
 
 // Descriptions of the parts of tokens. Only what lets nobody log in is shown.
 var (
-	saslAuthzid     = saslText("authzid", "Whom the client wants to act as; empty: itself.")
-	saslUser        = saslText("user", "Who logs in.")
-	saslPassword    = saslHidden("password", "The user's password.")
-	saslBinding     = saslText("channelBinding", "Whether the login is bound to the TLS channel: n and y are no.")
-	saslBoundHeader = saslText("channelBinding", "The GS2 header of the first message again, in base64.")
-	saslNonce       = saslText("nonce", "Random text of the client, and behind it the server's.")
-	saslSalt        = saslHidden("salt", "What the password is hashed with, in base64.")
-	saslIterations  = &tree.Desc{Name: "iterations", Key: "iterations", Type: "text", Kind: tree.KindInt32, About: "How often the password is hashed."}
-	saslProof       = saslHidden("proof", "The client's proof that it knows the password, in base64.")
-	saslSignature   = saslHidden("signature", "The server's proof that it knows the password's hash, in base64.")
-	saslError       = saslText("error", "Why the server refuses the login.")
-	saslTokenAuth   = saslText("tokenauth", "Whether the user is the id of a delegation token.")
-	saslExtension   = &tree.Desc{Name: "extension", Type: "text", Kind: tree.KindBytes, Secret: true, About: "An extension: key and value."}
+	saslAuthzid     = saslText("authzid", "whom the client wants to act as; empty: itself")
+	saslUser        = saslText("user", "who logs in")
+	saslPassword    = saslHidden("password", "the user's password")
+	saslBinding     = saslText("channelBinding", "whether the login is bound to the TLS channel: n and y are no")
+	saslBoundHeader = saslText("channelBinding", "the GS2 header of the first message again, in base64")
+	saslNonce       = saslText("nonce", "random text of the client, and behind it the server's")
+	saslSalt        = saslHidden("salt", "what the password is hashed with, in base64")
+	saslIterations  = &tree.Desc{Name: "iterations", Key: "iterations", Type: "text", Kind: tree.KindInt32, About: "how often the password is hashed"}
+	saslProof       = saslHidden("proof", "the client's proof that it knows the password, in base64")
+	saslSignature   = saslHidden("signature", "the server's proof that it knows the password's hash, in base64")
+	saslError       = saslText("error", "why the server refuses the login")
+	saslTokenAuth   = saslText("tokenauth", "whether the user is the id of a delegation token")
+	saslExtension   = &tree.Desc{Name: "extension", Type: "text", Kind: tree.KindBytes, Secret: true, About: "an extension: key and value"}
 
-	saslScheme         = saslText("scheme", "What kind of token follows.")
-	saslBearer         = saslHidden("token", "The bearer token.")
-	saslHeaderPart     = &tree.Desc{Name: "header", Type: "base64url", Kind: tree.KindBytes, About: "How the token is signed."}
-	saslHeader         = saslText("header", "How the token is signed.")
-	saslClaimsPart     = &tree.Desc{Name: "claims", Type: "base64url", Kind: tree.KindBytes, About: "What the token says about its subject."}
-	saslClaims         = saslText("claims", "What the token says about its subject.")
-	saslTokenSignature = saslHidden("signature", "The token's signature.")
-	saslStatus         = saslText("status", "Why the server refuses the token.")
+	saslScheme         = saslText("scheme", "what kind of token follows")
+	saslBearer         = saslHidden("token", "the bearer token")
+	saslHeaderPart     = &tree.Desc{Name: "header", Type: "base64url", Kind: tree.KindBytes, About: "how the token is signed"}
+	saslHeader         = saslText("header", "how the token is signed")
+	saslClaimsPart     = &tree.Desc{Name: "claims", Type: "base64url", Kind: tree.KindBytes, About: "what the token says about its subject"}
+	saslClaims         = saslText("claims", "what the token says about its subject")
+	saslTokenSignature = saslHidden("signature", "the token's signature")
+	saslStatus         = saslText("status", "why the server refuses the token")
 
-	saslFraming   = &tree.Desc{Name: "framing", Type: "bytes", Kind: tree.KindBytes, About: "Bytes that only delimit."}
-	saslMechanism = saslOID("Object identifier of the GSSAPI mechanism.")
+	saslFraming   = &tree.Desc{Name: "framing", Type: "bytes", Kind: tree.KindBytes, About: "bytes that only delimit"}
+	saslMechanism = saslOID("object identifier of the GSSAPI mechanism")
 	saslKerberos  = saslOID("1.2.840.113554.1.2.2: Kerberos 5.")
 	saslSPNEGO    = saslOID("1.3.6.1.5.5.2: SPNEGO.")
-	saslOpaque    = saslHidden("token", "What the mechanism sends.")
+	saslOpaque    = saslHidden("token", "what the mechanism sends")
 )
 
 func saslText(name, about string) *tree.Desc {
@@ -92,7 +92,7 @@ func (d *Decoder) saslToken(data []byte) verdict {
 // saslGroups describe the inside of tokens that stand in frames of their own.
 var saslGroups = func() (all [SASLGSSAPIFirst + 1]tree.Desc) {
 	for k := range all {
-		all[k] = tree.Desc{Name: "token", Key: "saslTokenDecoded", Type: SASLKind(k).String(), Kind: tree.KindPayload, About: "What the bytes hold."}
+		all[k] = tree.Desc{Name: "token", Key: "saslTokenDecoded", Type: SASLKind(k).String(), Kind: tree.KindPayload, About: "what the bytes hold"}
 	}
 	return all
 }()

@@ -15,7 +15,7 @@ func (d *Decoder) metrics() verdict {
 	return verdict{open: true}
 }
 
-var metricsDesc = &tree.Desc{Name: "compressed metrics", Type: "bytes", Kind: tree.KindBytes, About: "The metrics as the codec left them."}
+var metricsDesc = &tree.Desc{Name: "compressed metrics", Type: "bytes", Kind: tree.KindBytes, About: "the metrics as the codec left them"}
 
 // walkMetrics gives the events of metrics.
 func (d *Decoder) walkMetrics(data []byte, at tree.Span, path string, sink tree.Sink) {
