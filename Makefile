@@ -53,9 +53,10 @@ fuzz:
 loss:
 	KDISSECT_SHARED='$(abspath $(KDISSECT_SHARED))' $(GO) test ./internal/losslab -run 'TestLoss$$' -count=1 -update
 
-# bench compares `kdissect read` with the floor, the least that any dissector must do.
+# bench compares `kdissect read` with the floor, the least that any dissector must do, and with other
+# programs where they are installed, and writes docs/speed.md. `go test -bench .` measures the stages.
 bench: build
-	KDISSECT_SHARED='$(KDISSECT_SHARED)' $(GO) run ./internal/bench ./$(BIN)$(EXE)
+	KDISSECT_SHARED='$(KDISSECT_SHARED)' $(GO) run ./internal/bench -o docs/speed.md ./$(BIN)$(EXE)
 
 # libpcap installs the headers that live capture needs, where that can be done. Nothing else
 # needs them, so a failure is no failure.

@@ -1,89 +1,125 @@
-// Command bench compares kdissect with the floor: the least that any dissector of a capture has
-// to do (read it, decode TCP, put the segments in order, split on Kafka's sizes).
+// Command bench compares kdissect with the floor, the least that any dissector of a capture has
+// to do (read it, decode TCP, put the segments in order, split on Kafka's sizes), and with tcpdump
+// and tshark where these are installed.
 //
-//	bench KDISSECT
+//	bench [-o FILE] [-runs N] KDISSECT
 //
-// The yardstick's programs are those of the folder bench beside the shared corpora
-// ($KDISSECT_SHARED, else ../shared). Programs and captures are built once, in the folder bench
-// of the project. Runs alternate; the medians are printed.
+// The floor and the generator of captures are those of the folder bench beside the shared corpora
+// ($KDISSECT_SHARED, else ../shared); where that is absent, captures of the same kind are made here
+// and there is no floor. Programs and captures are built once, in the folder bench of the project.
+// Runs alternate; the medians are written to FILE in Markdown, or printed.
 package main
 
 import (
+	"bytes"
 	"errors"
+	"flag"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"slices"
-	"time"
+	"strconv"
+
+	"github.com/kdissect/kdissect/internal/traffic"
 )
 
-// runs is how often each program is measured.
-const runs = 5
+// captures are what is measured: large frames and small ones, and what shows how work grows.
+var captures = []sample{
+	{name: "a", mix: mix(430, 50, 64)},
+	{name: "b", mix: mix(100, 1, 64)},
+	{name: "b10", mix: mix(1000, 1, 64), only: "grows"},
+	{name: "x1", mix: mix(25, 5, 64), only: "grows"},
+	{name: "x4", mix: mix(100, 5, 64), only: "grows"},
+	{name: "x16", mix: mix(400, 5, 64), only: "grows"},
+	{name: "c10", mix: mix(100, 5, 10), only: "connections"},
+	{name: "c1000", mix: mix(100, 5, 1000), only: "connections"},
+	{name: "c50000", mix: mix(100, 5, 50000), only: "connections"},
+	{name: "small", mix: mix(10, 1, 64), only: "tshark"},
+}
 
-// captures are what the yardstick generates: large frames and small ones.
-var captures = []struct {
+// sample is a generated capture.
+type sample struct {
 	name string
-	args []string
-}{
-	{"a.pcap", []string{"-mb", "430"}},
-	{"b.pcap", []string{"-mb", "100", "-nrec", "1"}},
+	mix  traffic.Mix
+	only string // the table that it is for; else the main ones
+	path string
+	size int64
+}
+
+// mix returns a mix of MiB of frames, records in a batch and connections.
+func mix(mb, records, connections int) traffic.Mix {
+	return traffic.Mix{Bytes: mb << 20, Records: records, Connections: connections}
+}
+
+// command is a program to be measured.
+type command struct {
+	name string
+	line []string
+}
+
+// bench is a run of all.
+type bench struct {
+	dir, kdissect, floor, gen string // floor and gen are empty where there is no source for them
+	runs                      int
+	out                       bytes.Buffer
 }
 
 func main() {
-	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: bench KDISSECT")
+	out := flag.String("o", "", "file to write; without, stdout")
+	runs := flag.Int("runs", 5, "runs of each command")
+	flag.Parse()
+	if flag.NArg() != 1 || *runs < 1 {
+		fmt.Fprintln(os.Stderr, "usage: bench [-o FILE] [-runs N] KDISSECT")
 		os.Exit(2)
 	}
-	if err := bench(os.Args[1]); err != nil {
+	b := &bench{kdissect: flag.Arg(0), runs: *runs}
+	err := b.run()
+	if err == nil {
+		if *out == "" {
+			_, err = os.Stdout.Write(b.out.Bytes())
+		} else {
+			err = os.WriteFile(*out, b.out.Bytes(), 0o644)
+		}
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
-func bench(kdissect string) error {
+func (b *bench) run() error {
+	if err := b.prepare(); err != nil {
+		return err
+	}
+	return b.report()
+}
+
+// prepare builds the programs and makes the captures.
+func (b *bench) prepare() error {
+	dir, err := filepath.Abs("bench")
+	if err != nil {
+		return err
+	}
+	b.dir = dir
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
 	shared := os.Getenv("KDISSECT_SHARED")
 	if shared == "" {
 		shared = filepath.Join("..", "shared")
 	}
 	source := filepath.Join(shared, "bench")
-	if _, err := os.Stat(source); err != nil {
-		fmt.Printf("the yardstick is not here (%v): nothing measured\n", err)
-		return nil
-	}
-	dir, err := filepath.Abs("bench")
-	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return err
-	}
-	floor, err := build(source, dir, "floor")
-	if err != nil {
-		return err
-	}
-	gen, err := build(source, dir, "gen")
-	if err != nil {
-		return err
-	}
-	fmt.Printf("%s/%s, %d CPUs, %s, median of %d runs\n", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version(), runs)
-	for _, c := range captures {
-		file := filepath.Join(dir, c.name)
-		if _, err := os.Stat(file); errors.Is(err, os.ErrNotExist) {
-			fmt.Fprintf(os.Stderr, "making %s\n", c.name)
-			// Under another name first, so that an interrupted run leaves no half of one.
-			made := exec.Command(gen, append(c.args, "-o", file+".part")...)
-			made.Stderr = os.Stderr
-			if err := made.Run(); err != nil {
-				return fmt.Errorf("gen: %w", err)
-			}
-			if err := os.Rename(file+".part", file); err != nil {
-				return err
-			}
+	if _, err := os.Stat(source); err == nil {
+		if b.floor, err = build(source, dir, "floor"); err != nil {
+			return err
 		}
-		if err := compare(file, floor, kdissect); err != nil {
+		if b.gen, err = build(source, dir, "gen"); err != nil {
+			return err
+		}
+	}
+	for i := range captures {
+		if err := b.make(&captures[i]); err != nil {
 			return err
 		}
 	}
@@ -104,76 +140,37 @@ func build(source, dir, name string) (string, error) {
 	return out, nil
 }
 
-// measure is what one run took.
-type measure struct {
-	wall time.Duration
-	rss  int64 // bytes at most resident; 0 where the system does not tell
+// make makes a capture, unless it is there.
+func (b *bench) make(c *sample) error {
+	c.path = filepath.Join(b.dir, c.name+".pcap")
+	info, err := os.Stat(c.path)
+	if errors.Is(err, os.ErrNotExist) {
+		fmt.Fprintf(os.Stderr, "making %s\n", c.name)
+		// Under another name first, so that an interrupted run leaves no half of one.
+		part := c.path + ".part"
+		if err := b.write(c, part); err != nil {
+			return fmt.Errorf("%s: %w", c.name, err)
+		}
+		if err := os.Rename(part, c.path); err != nil {
+			return err
+		}
+		info, err = os.Stat(c.path)
+	}
+	if err == nil {
+		c.size = info.Size()
+	}
+	return err
 }
 
-// compare measures the programs on a capture and prints their medians.
-func compare(file, floor, kdissect string) error {
-	info, err := os.Stat(file)
+func (b *bench) write(c *sample, path string) error {
+	if b.gen != "" {
+		cmd := exec.Command(b.gen, "-mb", strconv.Itoa(c.mix.Bytes>>20), "-nrec", strconv.Itoa(c.mix.Records), "-conns", strconv.Itoa(c.mix.Connections), "-o", path)
+		return cmd.Run()
+	}
+	f, err := os.Create(path)
 	if err != nil {
 		return err
 	}
-	commands := []struct {
-		name string
-		line []string
-	}{
-		{"floor", []string{floor, file}},
-		{"read", []string{kdissect, "read", file}},
-		{"read --format json", []string{kdissect, "read", "--format", "json", file}},
-		{"read --format tree", []string{kdissect, "read", "--format", "tree", file}},
-	}
-	results := make([][]measure, len(commands))
-	for range runs {
-		for i, c := range commands {
-			m, err := run(c.line)
-			if err != nil {
-				return fmt.Errorf("%s: %w", c.name, err)
-			}
-			results[i] = append(results[i], m)
-		}
-	}
-	fmt.Printf("\n%s, %d MB\n%-20s %9s %9s %9s %9s\n", filepath.Base(file), info.Size()/1e6, "", "seconds", "x floor", "MB/s", "MiB rss")
-	base := median(results[0]).wall
-	for i, c := range commands {
-		m := median(results[i])
-		fmt.Printf("%-20s %9.3f %9.2f %9.0f %9.1f\n", c.name, m.wall.Seconds(), m.wall.Seconds()/base.Seconds(),
-			float64(info.Size())/1e6/m.wall.Seconds(), float64(m.rss)/(1<<20))
-	}
-	return nil
-}
-
-// run runs a program to its end, its output thrown away.
-func run(line []string) (measure, error) {
-	cmd := exec.Command(line[0], line[1:]...)
-	cmd.Stdout = nil // the null device, without a pipe of ours
-	stderr, err := cmd.StderrPipe()
-	if err != nil {
-		return measure{}, err
-	}
-	start := time.Now()
-	if err := cmd.Start(); err != nil {
-		return measure{}, err
-	}
-	said, _ := io.ReadAll(stderr)
-	err = cmd.Wait()
-	took := time.Since(start)
-	if err != nil {
-		return measure{}, fmt.Errorf("%w: %s", err, said)
-	}
-	return measure{took, maxRSS(cmd.ProcessState)}, nil
-}
-
-// median returns the medians of time and memory.
-func median(ms []measure) measure {
-	var walls []time.Duration
-	var sizes []int64
-	for _, m := range ms {
-		walls, sizes = append(walls, m.wall), append(sizes, m.rss)
-	}
-	slices.Sort(walls)
-	slices.Sort(sizes)
-	return measure{walls[len(walls)/2], sizes[len(sizes)/2]}
+	err = traffic.Generate(f, c.mix)
+	return errors.Join(err, f.Close())
 }

@@ -46,7 +46,8 @@ var mayImport = map[string][]string{
 	"internal/output":    {"dissect", "tree"},
 	"internal/cli":       {"dissect", "dissect/layout", "internal/capture", "internal/dump", "internal/output", "internal/scrub", "internal/tls", "reassembly", "tree"},
 	"internal/rules":     {},
-	"internal/bench":     {},
+	"internal/bench":     {"internal/traffic"},
+	"internal/traffic":   {},
 	"internal/corpus":    {},                                                                                             // finds the shared corpora, for tests
 	"internal/brokerlog": {},                                                                                             // brokers' request logs, for tests
 	"internal/losslab":   {"dissect", "internal/brokerlog", "internal/capture", "internal/output", "reassembly", "tree"}, // damages captures, for tests

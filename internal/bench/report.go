@@ -1,0 +1,155 @@
+package main
+
+import (
+	"fmt"
+	"os/exec"
+)
+
+// formats are the ways of showing that are measured.
+var formats = []struct {
+	name string
+	args []string
+}{
+	{"read (summary)", []string{"read"}},
+	{"read --format json", []string{"read", "--format", "json"}},
+	{"read --format tree", []string{"read", "--format", "tree"}},
+}
+
+// printf adds to what is reported.
+func (b *bench) printf(format string, args ...any) { fmt.Fprintf(&b.out, format, args...) }
+
+func (b *bench) report() error {
+	b.printf("# Speed and memory\n\n%s\n\n", machine())
+	b.printf("Written by `make bench`: medians of %d runs each, the programs taking turns; output goes to the null device. "+
+		"`x floor` is the median of the ratios to the floor, pair by pair. CPU is user and system time.\n", b.runs)
+	for i := range captures {
+		if c := &captures[i]; c.only == "" {
+			if err := b.compare(c); err != nil {
+				return err
+			}
+		}
+	}
+	if err := b.growth("grows", "The same mix, 1, 4 and 16 times as much, and ten times the capture b", "x1"); err != nil {
+		return err
+	}
+	if err := b.growth("connections", "The same bytes and packets on 10, 1,000 and 50,000 connections", "c10"); err != nil {
+		return err
+	}
+	return b.tshark()
+}
+
+// compare measures the floor, kdissect and tcpdump on a capture.
+func (b *bench) compare(c *sample) error {
+	var commands []command
+	if b.floor != "" {
+		commands = append(commands, command{"floor", []string{b.floor, c.path}})
+	}
+	for _, f := range formats {
+		commands = append(commands, command{f.name, append(append([]string{b.kdissect}, f.args...), c.path)})
+	}
+	if path, err := exec.LookPath("tcpdump"); err == nil {
+		commands = append(commands, command{"tcpdump -w /dev/null", []string{path, "-r", c.path, "-w", "/dev/null"}})
+	}
+	results, err := alternate(commands, b.runs)
+	if err != nil {
+		return err
+	}
+	frames, err := b.frames(c)
+	if err != nil {
+		return err
+	}
+	b.printf("\n## %s: %d MB, %d frames\n\n", c.name, c.size/1e6, frames)
+	b.printf("| | seconds | CPU seconds | x floor | MB/s | frames/s | MiB resident |\n|---|---:|---:|---:|---:|---:|---:|\n")
+	for i, x := range commands {
+		m := results[i].median()
+		ratio := "-"
+		if b.floor != "" {
+			ratio = fmt.Sprintf("%.2f", results[i].ratio(results[0]))
+		}
+		s := m.wall.Seconds()
+		b.printf("| %s | %.3f | %.3f | %s | %.0f | %.0f | %.1f |\n", x.name, s, m.cpu.Seconds(), ratio,
+			float64(c.size)/1e6/s, float64(frames)/s, float64(m.rss)/(1<<20))
+	}
+	return nil
+}
+
+// frames counts the Kafka frames of a capture: two for each exchange.
+func (b *bench) frames(c *sample) (int64, error) {
+	cmd := exec.Command(b.kdissect, "read", c.path)
+	pipe, err := cmd.StdoutPipe()
+	if err != nil {
+		return 0, err
+	}
+	if err := cmd.Start(); err != nil {
+		return 0, err
+	}
+	lines, err := countLines(pipe)
+	if err != nil {
+		return 0, err
+	}
+	return 2 * lines, cmd.Wait()
+}
+
+// growth measures how the work grows, by the CPU time for each MB.
+func (b *bench) growth(table, title, base string) error {
+	b.printf("\n## %s\n\n| capture | connections | MB | format | CPU seconds | CPU of a MB, to that of %s | MiB resident |\n|---|---:|---:|---|---:|---:|---:|\n", title, base)
+	first := make([]float64, len(formats))
+	for i := range captures {
+		c := &captures[i]
+		if c.only != table {
+			continue
+		}
+		for j, f := range formats[:2] {
+			results, err := alternate([]command{{f.name, append(append([]string{b.kdissect}, f.args...), c.path)}}, min(b.runs, 3))
+			if err != nil {
+				return err
+			}
+			m := results[0].median()
+			each := m.cpu.Seconds() / float64(c.size)
+			if c.name == base {
+				first[j] = each
+			}
+			ratio := "-"
+			if first[j] > 0 {
+				ratio = fmt.Sprintf("%.2f", each/first[j])
+			}
+			b.printf("| %s | %d | %d | %s | %.3f | %s | %.1f |\n", c.name, c.mix.Connections, c.size/1e6, f.name, m.cpu.Seconds(), ratio, float64(m.rss)/(1<<20))
+		}
+	}
+	return nil
+}
+
+// tshark measures tshark, where it is installed, on a small capture: it takes long.
+func (b *bench) tshark() error {
+	path, err := exec.LookPath("tshark")
+	if err != nil {
+		b.printf("\ntshark is not installed here.\n")
+		return nil
+	}
+	for i := range captures {
+		c := &captures[i]
+		if c.only != "tshark" {
+			continue
+		}
+		results, err := alternate([]command{
+			{"tshark", []string{path, "-r", c.path, "-d", "tcp.port==9092,kafka"}},
+			{"tshark -T json", []string{path, "-r", c.path, "-d", "tcp.port==9092,kafka", "-T", "json"}},
+			{"read (summary)", []string{b.kdissect, "read", c.path}},
+			{"read --format json", []string{b.kdissect, "read", "--format", "json", c.path}},
+		}, min(b.runs, 3))
+		if err != nil {
+			return err
+		}
+		frames, err := b.frames(c)
+		if err != nil {
+			return err
+		}
+		b.printf("\n## tshark: %s\n\n%s, on the first %d MB of such traffic as b, %d frames\n\n| | seconds | frames/s | MiB resident |\n|---|---:|---:|---:|\n",
+			c.name, versionOf(path), c.size/1e6, frames)
+		for j, name := range []string{"tshark", "tshark -T json", "kdissect read", "kdissect read --format json"} {
+			m := results[j].median()
+			b.printf("| %s | %.3f | %.0f | %.1f |\n", name, m.wall.Seconds(), float64(frames)/m.wall.Seconds(), float64(m.rss)/(1<<20))
+		}
+	}
+	return nil
+}
