@@ -49,7 +49,7 @@ update:
 fuzz:
 	@./.ci/fuzz $(FUZZTIME)
 
-# loss writes docs/loss.md: what is shown of 200 damaged captures of the shared corpora.
+# loss writes docs/loss.md: what is shown of damaged captures of the shared corpora.
 loss:
 	KDISSECT_SHARED='$(abspath $(KDISSECT_SHARED))' $(GO) test ./internal/losslab -run 'TestLoss$$' -count=1 -update
 

@@ -43,7 +43,8 @@ type session struct {
 
 	inFlightBytes int64
 	lastID        int32 // correlation id of the last request
-	ids           idOrder
+	idBefore      int32 // of the one before
+	ids           idUse
 	anyRequest    bool
 	brokerFirst   bool // nothing of the client was captured when the broker's bytes were understood
 }
@@ -71,6 +72,10 @@ func (c *conn) chunk(d reassembly.Dir, off int64, b []byte, packet, time int64) 
 	}
 	c.hurry(time)
 	switch {
+	case d != c.Broker && (c.ids == idsDiffer || !c.anyRequest):
+		// A capture may show a response before its request. Where all ids differ, it answers no other.
+		c.requests.Chunk(off, b, packet, time)
+		c.drain(packet)
 	case d != c.Broker:
 		c.drain(packet)
 		c.requests.Chunk(off, b, packet, time)

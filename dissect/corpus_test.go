@@ -41,7 +41,7 @@ func TestPublicCapturesAgainstIndex(t *testing.T) {
 	require.NotEmpty(t, files)
 	for name, want := range files {
 		t.Run(name, func(t *testing.T) {
-			c := read(t, dissect.Options{}, nil, "captures/public/kafka", name)
+			c := read(t, dissect.Options{}, false, "captures/public/kafka", name)
 			line := func(f indexed) string {
 				return fmt.Sprintf("%s > %s %s packets %d-%d size %d key %d v%d id %d client %q other half %d/%d",
 					f.Src, f.Dst, f.Dir, f.FirstFrame, f.LastFrame, f.Size, f.APIKey, f.APIVersion, f.CorrelationID, f.ClientID, f.RequestFrame, f.ResponseFrame)

@@ -194,10 +194,18 @@ func TestResponsesThatLookLikeRequests(t *testing.T) {
 	})
 	t.Run("real ones go on", func(t *testing.T) {
 		s := newStream(t, dissect.Options{}).open(50000, false)
-		s.send(up, produce(9, 1))
-		s.send(up, produce(10, 1))
+		for id := range int32(2) {
+			s.send(up, request(0, 2, id, "c", i16(1), i32(1000), i32(1), str("topic"), i32(1), i32(0), i32(0)))
+		}
 		assert.Equal(t, dissect.ProtocolKafka, s.protocol())
 		assert.Equal(t, []dissect.State{dissect.Unanswered, dissect.Unanswered}, states(s.collector))
+	})
+	t.Run("responses alone, which begin with a name", func(t *testing.T) {
+		s := newStream(t, dissect.Options{}).open(50000, false)
+		for id := range int32(2) { // read as requests, the high half of an id is the key, the low one the version
+			s.send(up, response(3+id, i32(1), str("name"), i16(0), i16(1), i32(id), i32(0)))
+		}
+		assert.Equal(t, dissect.ProtocolUnknown, s.protocol())
 	})
 }
 
@@ -283,7 +291,7 @@ func TestHeldBytesAreBounded(t *testing.T) {
 func TestLabConnectionsThatAreNotKafka(t *testing.T) {
 	for name, want := range map[string]int{"badver": 3, "emptyconnect": 0, "http": 0, "hugelen": 0, "random": 0, "tlshello": 0} {
 		t.Run(name, func(t *testing.T) {
-			c := read(t, dissect.Options{}, nil, "captures/lab/clients/nonkafka-"+name+".pcapng")
+			c := read(t, dissect.Options{}, false, "captures/lab/clients/nonkafka-"+name+".pcapng")
 			assert.Len(t, c.exchanges, want)
 			for _, k := range c.conns {
 				switch name {

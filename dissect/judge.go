@@ -4,6 +4,7 @@ import (
 	"github.com/kdissect/kdissect/dissect/frame"
 	"github.com/kdissect/kdissect/dissect/schema"
 	"github.com/kdissect/kdissect/dissect/walk"
+	"github.com/kdissect/kdissect/dissect/wire"
 	"github.com/kdissect/kdissect/tree"
 )
 
@@ -125,9 +126,58 @@ func (l *layouts) wholeResponse(b []byte, key, version int16) frame.Verdict {
 }
 
 // beginsRequest reports whether b, of which more is missing, begins a request: the client says its
-// name, which zeros do not.
+// name, which zeros do not, and what is there of the body fits.
 func (l *layouts) beginsRequest(b []byte) bool {
-	return l.request(b) == frame.Strong && len(b) > clientOff+2 && int16At(b, clientOff) > 0
+	if l.request(b) != frame.Strong || len(b) <= clientOff+2 || int16At(b, clientOff) <= 0 {
+		return false
+	}
+	key, version := int16At(b, keyOff), int16At(b, versionOff)
+	p := l.catalogue.Plan(key, version, schema.Request)
+	return l.fitsSoFar(b, l.catalogue.Header(schema.Request, p.HeaderVersion), p)
+}
+
+// beginsResponse reports the same of a response to a request of the given key and version, by its
+// body alone.
+func (l *layouts) beginsResponse(b []byte, key, version int16) bool {
+	p := l.responsePlan(b, key, version)
+	return p != nil && !thin(b) && l.fitsSoFar(b, l.catalogue.Header(schema.Response, p.HeaderVersion), p)
+}
+
+// fitsSoFar reports whether nothing that is there of a frame speaks against its layout.
+func (l *layouts) fitsSoFar(b []byte, header, p *schema.Plan) bool {
+	l.oddities.n = 0
+	r := l.decoder.Frame(b, int32At(b, 0), header, p, &l.oddities)
+	return l.oddities.n == 0 && (!r.Failed || r.Err.Class == wire.Truncated)
+}
+
+// producesNothing reports whether a Produce request has no topics.
+func (l *layouts) producesNothing(b []byte) bool {
+	h := parseHeader(l.catalogue, b)
+	p := l.catalogue.Plan(h.key, h.version, schema.Request)
+	if h.body == 0 || p == nil {
+		return false
+	}
+	var topics firstArray
+	l.decoder.Body(b, h.body, p, &topics)
+	return topics.found && topics.count <= 0
+}
+
+// firstArray looks at how many elements the first array of a body has.
+type firstArray struct {
+	tree.Discard
+	found bool
+	count int32
+}
+
+// Begin implements tree.Sink.
+func (a *firstArray) Begin(e tree.Event) bool {
+	if e.Desc.Kind != tree.KindArray {
+		return true
+	}
+	if !a.found {
+		a.found, a.count = true, e.Count
+	}
+	return false
 }
 
 // foundRequest judges a whole request that a search came upon. Numbers and zeros in records look
@@ -185,7 +235,7 @@ func (l *layouts) odd(b []byte, off int, p *schema.Plan) bool {
 	return l.oddities.n > 0
 }
 
-// oddities counts warnings.
+// oddities counts warnings and errors that more bytes would not mend.
 type oddities struct {
 	tree.Discard
 	n int
@@ -196,7 +246,7 @@ func (*oddities) Begin(tree.Event) bool { return true }
 
 // Issue implements tree.Sink.
 func (o *oddities) Issue(i tree.Issue) {
-	if i.Severity >= tree.Warning {
+	if i.Severity >= tree.Warning && i.Code != tree.CodeTruncated {
 		o.n++
 	}
 }

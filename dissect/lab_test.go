@@ -95,7 +95,7 @@ func TestLabCapturesAgainstBrokerLog(t *testing.T) {
 				require.NoError(t, json.Unmarshal(raw, &relay))
 			}
 			all, answered := logOf(t, corpus.Path(t, "captures/lab", col[2]), relay)
-			c := read(t, dissect.Options{}, nil, "captures/lab", col[1])
+			c := read(t, dissect.Options{}, false, "captures/lab", col[1])
 			unanswered, lacking := 0, 0
 			for _, x := range c.exchanges {
 				if x.Req == nil {

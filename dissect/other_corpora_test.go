@@ -11,7 +11,6 @@ import (
 
 	"github.com/kdissect/kdissect/dissect"
 	"github.com/kdissect/kdissect/internal/corpus"
-	"github.com/kdissect/kdissect/reassembly"
 )
 
 // The captures of public/link hold all kinds of traffic, none of it Kafka.
@@ -21,7 +20,7 @@ func TestPublicTrafficIsNoKafka(t *testing.T) {
 	require.NoError(t, err)
 	found := map[dissect.Protocol]int{}
 	for _, f := range files {
-		c := read(t, dissect.Options{}, nil, "captures/public/link", f.Name())
+		c := read(t, dissect.Options{}, false, "captures/public/link", f.Name())
 		for _, k := range c.conns {
 			found[k.Protocol]++
 			assert.NotEqual(t, dissect.ProtocolKafka, k.Protocol, "%s: %v", f.Name(), k.tcp.Flow)
@@ -34,18 +33,15 @@ func TestPublicTrafficIsNoKafka(t *testing.T) {
 	assert.Positive(t, found[dissect.ProtocolUnknown])
 }
 
-// same changes nothing; with it, read keeps the bytes of frames.
-func same(s reassembly.Segment, give func(reassembly.Segment)) { give(s) }
-
 // The captures of lab/link hold one conversation behind every link type; the damaged ones a part of it.
 func TestLabLinkTypes(t *testing.T) {
-	base := read(t, dissect.Options{}, same, "captures/lab/link/base-ethernet-ipv4.pcapng")
+	base := read(t, dissect.Options{}, true, "captures/lab/link/base-ethernet-ipv4.pcapng")
 	require.NotEmpty(t, base.exchanges)
 	files := corpus.Files(t, "captures/lab/link", "*.pcap*")
 	require.Greater(t, len(files), 40)
 	for _, f := range files {
 		t.Run(filepath.Base(f), func(t *testing.T) {
-			c := read(t, dissect.Options{}, same, "captures/lab/link", filepath.Base(f))
+			c := read(t, dissect.Options{}, true, "captures/lab/link", filepath.Base(f))
 			if strings.Contains(f, "damaged-") {
 				whole := map[string]bool{}
 				for _, x := range base.exchanges {

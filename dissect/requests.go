@@ -92,25 +92,26 @@ func (c *conn) request(f *frame.Frame) {
 	c.await(x)
 }
 
-// idOrder is what a client's correlation ids look like.
-type idOrder uint8
+// idUse is what a client does with correlation ids.
+type idUse uint8
 
 const (
-	idsUnknown idOrder = iota
-	idsRise            // each is higher than the one before
-	idsRepeat          // some are not
+	idsUnknown idUse = iota
+	idsDiffer        // each is another one, as far as that was looked at
+	idsRepeat        // some are used again at once
 )
 
 // follow takes the correlation id of the next request.
 func (c *conn) follow(id int32) {
 	switch {
 	case !c.anyRequest:
-	case id <= c.lastID:
+		c.lastID = id
+	case id == c.lastID || id == c.idBefore:
 		c.ids = idsRepeat
 	case c.ids == idsUnknown:
-		c.ids = idsRise
+		c.ids = idsDiffer
 	}
-	c.anyRequest, c.lastID = true, id
+	c.anyRequest, c.idBefore, c.lastID = true, c.lastID, id
 }
 
 // peek reads what the pipeline needs of a request.

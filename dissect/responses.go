@@ -66,9 +66,13 @@ func (r *responses) Whole(b []byte, aligned bool) frame.Verdict {
 	return r.c.d.foundResponse(b, x.request.APIKey, x.request.Version, aligned)
 }
 
-// Begins implements frame.Judge. Zeros are too common to be an id.
+// Begins implements frame.Judge.
 func (r *responses) Begins(b []byte) bool {
-	return r.Header(nil, b) == frame.Strong && int32At(b, respCorrOff) != 0
+	if r.Header(nil, b) != frame.Strong {
+		return false
+	}
+	x, ok := r.c.flight.Get(int32At(b, respCorrOff))
+	return ok && r.c.d.beginsResponse(b, x.request.APIKey, x.request.Version)
 }
 
 // Skip implements frame.Sink.
@@ -230,7 +234,7 @@ func (c *conn) takeLate(req *Frame) *exchange {
 			continue
 		}
 		if swapped := r.response.FirstPacket < req.LastPacket; swapped || r.response.Kind == TokenFrame {
-			if swapped && r.requestsLost && c.ids != idsRise || r.response.Cut() || c.d.wholeResponse(r.response.Bytes, req.APIKey, req.Version) != frame.Strong {
+			if swapped && r.requestsLost && c.ids != idsDiffer || r.response.Cut() || c.d.wholeResponse(r.response.Bytes, req.APIKey, req.Version) != frame.Strong {
 				continue
 			}
 		}

@@ -168,34 +168,32 @@ func (g gapLog) Gap(t *reassembly.Conn, d reassembly.Dir, gap reassembly.Gap) {
 	g.Dissector.Gap(t, d, gap)
 }
 
-// read runs a capture file through the pipeline.
-func read(t *testing.T, opt dissect.Options, change func(reassembly.Segment, func(reassembly.Segment)), path ...string) *collector {
+// read runs a capture file through the pipeline. keepBytes keeps those of the frames.
+func read(t *testing.T, opt dissect.Options, keepBytes bool, path ...string) *collector {
 	t.Helper()
-	c := &collector{t: t, keepBytes: change != nil}
+	c := &collector{t: t, keepBytes: keepBytes}
 	opt.Handler = c
-	d := dissect.New(opt)
-	a := reassembly.New(reassembly.Limits{}, gapLog{d, c})
-	r, err := capture.Open(context.Background(), []string{corpus.Path(t, filepath.Join(path...))}, capture.Options{})
+	readInto(t, gapLog{dissect.New(opt), c}, filepath.Join(path...))
+	return c
+}
+
+// readInto gives the connections of a capture file to h.
+func readInto(t *testing.T, h reassembly.Handler, file string) {
+	t.Helper()
+	r, err := capture.Open(context.Background(), []string{corpus.Path(t, file)}, capture.Options{})
 	require.NoError(t, err)
 	defer r.Close()
-	segs := capture.NewSegments(r, capture.Limits{})
-	give := func(s reassembly.Segment) {
-		a.Segment(&s)
-		a.Advance(s.Time)
-	}
+	segments := capture.NewSegments(r, capture.Limits{})
+	a := reassembly.New(reassembly.Limits{}, h)
 	for {
 		var s reassembly.Segment
-		err := segs.Next(&s)
+		err := segments.Next(&s)
 		if errors.Is(err, io.EOF) {
 			break
 		}
 		require.NoError(t, err)
-		if change != nil {
-			change(s, give)
-			continue
-		}
-		give(s)
+		a.Segment(&s)
+		a.Advance(s.Time)
 	}
 	a.Flush()
-	return c
 }

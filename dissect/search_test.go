@@ -74,7 +74,7 @@ func TestSearchFindsNoRequestInZeros(t *testing.T) {
 }
 
 // A capture may show a response before its request. With bytes of the client missing it may answer
-// a lost one, unless ids only rise.
+// a lost one, unless all ids differ.
 func TestSwappedBehindLoss(t *testing.T) {
 	q1, r1 := heartbeat(1)
 	q2, r2 := heartbeat(2)
@@ -85,7 +85,7 @@ func TestSwappedBehindLoss(t *testing.T) {
 		second, swapped pair
 		want            []dissect.State
 	}{
-		{"rising ids", pair{q2, r2}, pair{q3, r3}, []dissect.State{dissect.Paired, dissect.Paired, dissect.Paired}},
+		{"ids that differ", pair{q2, r2}, pair{q3, r3}, []dissect.State{dissect.Paired, dissect.Paired, dissect.Paired}},
 		{"one id for all", pair{q1, r1}, pair{q1, r1}, []dissect.State{dissect.Paired, dissect.Paired, dissect.Orphan, dissect.Unanswered}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -479,7 +479,7 @@ func TestFaultOfOursEndsTheConnectionOnly(t *testing.T) {
 }
 
 func TestTopicNamesComeFromOtherConnections(t *testing.T) {
-	c := read(t, dissect.Options{}, nil, "captures/lab/broker/x-full.pcap.gz")
+	c := read(t, dissect.Options{}, false, "captures/lab/broker/x-full.pcap.gz")
 	require.NotEmpty(t, c.named)
 	assert.Greater(t, c.named["produce"], 100)
 	assert.Zero(t, c.named["unknown"], "each topic id that a Produce request names was shown before")

@@ -34,6 +34,7 @@ func Kinds() []Kind {
 		{Name: "neighbours swapped", Lossless: true, apply: swap},
 		{Name: "doubled", Lossless: true, apply: double},
 		{Name: "doubled and swapped", Lossless: true, apply: both(double, swap)},
+		{Name: "split, with overlaps", Lossless: true, apply: overlap},
 		{Name: "cut at 64 bytes", apply: cut(64)},
 		{Name: "cut at 96 bytes", apply: cut(96)},
 		{Name: "cut at 128 bytes", apply: cut(128)},
@@ -113,6 +114,31 @@ func double(r *rand.Rand, in []Packet) (out []Packet) {
 		}
 	}
 	return append(out, late...)
+}
+
+// overlap splits one in four packets in two that overlap, at times in the wrong order.
+func overlap(r *rand.Rand, in []Packet) (out []Packet) {
+	for i := range in {
+		p := &in[i]
+		n := p.payload()
+		if n < 2 || r.IntN(4) > 0 {
+			out = append(out, *p)
+			continue
+		}
+		from := r.IntN(n-1) + 1
+		to := from + r.IntN(n-from)
+		a, okA := p.part(0, to)
+		b, okB := p.part(from, n)
+		switch {
+		case !okA || !okB:
+			out = append(out, *p)
+		case r.IntN(3) == 0:
+			out = append(out, b, a)
+		default:
+			out = append(out, a, b)
+		}
+	}
+	return out
 }
 
 // cut keeps the first bytes of each packet, as a snapshot length does.

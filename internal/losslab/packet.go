@@ -94,3 +94,45 @@ func (p *Packet) rewrite(change func(h []byte)) Packet {
 	}
 	return q
 }
+
+// part returns a packet that carries the bytes from and before to of the payload of p, or false
+// where p has no such payload.
+func (p *Packet) part(from, to int) (Packet, bool) {
+	const ethernet = 14
+	h := p.tcp()
+	if h == nil {
+		return Packet{}, false
+	}
+	at := len(p.Data) - len(h) + int(h[12]>>4)*4
+	if p.Cut || len(p.Data) < p.WireLen || to > p.payload() || from >= to {
+		return Packet{}, false
+	}
+	q := *p
+	q.Data = append(append([]byte(nil), p.Data[:at]...), p.Data[at+from:at+to]...)
+	q.WireLen = len(q.Data)
+	if q.Data[12] == 0x86 {
+		binary.BigEndian.PutUint16(q.Data[ethernet+4:], uint16(len(q.Data)-ethernet-40))
+	} else {
+		binary.BigEndian.PutUint16(q.Data[ethernet+2:], uint16(len(q.Data)-ethernet))
+	}
+	t := q.tcp()
+	binary.BigEndian.PutUint32(t[4:], binary.BigEndian.Uint32(t[4:])+uint32(from))
+	if to < p.payload() {
+		t[13] &^= 1 // the FIN is behind the last byte
+	}
+	return q, true
+}
+
+// payload returns how many bytes of payload p carries.
+func (p *Packet) payload() int {
+	const ethernet = 14
+	h := p.tcp()
+	if h == nil {
+		return 0
+	}
+	end := ethernet + int(binary.BigEndian.Uint16(p.Data[ethernet+2:]))
+	if p.Data[12] == 0x86 {
+		end = ethernet + 40 + int(binary.BigEndian.Uint16(p.Data[ethernet+4:]))
+	}
+	return min(end, len(p.Data)) - (len(p.Data) - len(h)) - int(h[12]>>4)*4
+}
