@@ -79,15 +79,7 @@ func (d *Decoder) scanMessage(e entry) message {
 // longBytes reads bytes behind their int32 length; -1 is null.
 func longBytes(r *wire.Reader) ([]byte, int32) {
 	off := r.Off()
-	n := r.Int32()
-	if n == -1 {
-		return nil, n
-	}
-	if n < -1 {
-		r.Fail(wire.Malformed, off, wire.NegativeLength, int64(n), 0)
-		return nil, n
-	}
-	return r.Bytes(int(n)), n
+	return counted(r, r.Int32(), off)
 }
 
 // message reports an entry of magic 0 or 1 in the record set itself: for JSON, a batch.

@@ -128,7 +128,11 @@ func (d *Decoder) scan(f *fields) {
 // varBytes reads bytes behind their varint length; -1 is null.
 func varBytes(r *wire.Reader) ([]byte, int32) {
 	off := r.Off()
-	n := r.Varint()
+	return counted(r, r.Varint(), off)
+}
+
+// counted reads n bytes, whose length was read at off, and returns them with n; -1 is null.
+func counted(r *wire.Reader, n int32, off int) ([]byte, int32) {
 	if n == -1 {
 		return nil, n
 	}

@@ -21,21 +21,10 @@ func (p *parser) object(v *jsonValue) {
 			p.trailing(comma)
 			p.take()
 			return
-		case t.is(","):
-			p.comma(comma || len(v.members) == 0)
-			comma = true
-			continue
-		case t.is("]"):
-			if p.closes("}") {
+		case t.is(","), t.is("]"), t.kind == tokEnd, t.kind == tokEllipsis:
+			if p.between("}", len(v.members) == 0, &comma) {
 				return
 			}
-			continue
-		case t.kind == tokEnd:
-			p.atEnd(comma)
-			return
-		case t.kind == tokEllipsis:
-			p.leftOut()
-			comma = true // one may stand behind the dots or not
 			continue
 		case t.is("{") && len(v.members) == 0 && !comma:
 			p.repaired(t.off, "a second {; left out")
@@ -59,6 +48,26 @@ func (p *parser) object(v *jsonValue) {
 		}
 		comma = false
 	}
+}
+
+// between takes what may stand between the members or items of what closer ends: a comma, the
+// bracket that ends another, the end of the text, or dots. It reports whether that is the end
+// here, too.
+func (p *parser) between(closer string, empty bool, comma *bool) (end bool) {
+	switch {
+	case p.tok.is(","):
+		p.comma(*comma || empty)
+		*comma = true
+	case p.tok.kind == tokEnd:
+		p.atEnd(*comma)
+		return true
+	case p.tok.kind == tokEllipsis:
+		p.leftOut()
+		*comma = true // one may stand behind the dots or not
+	default:
+		return p.closes(closer)
+	}
+	return false
 }
 
 // member reads a name, a colon and a value into v.
@@ -117,21 +126,10 @@ func (p *parser) array(v *jsonValue) {
 			p.take()
 			p.dedent = p.dedent || p.dedented(v)
 			return
-		case t.is(","):
-			p.comma(comma || len(v.items) == 0)
-			comma = true
-			continue
-		case t.is("}"):
-			if p.closes("]") {
+		case t.is(","), t.is("}"), t.kind == tokEnd, t.kind == tokEllipsis:
+			if p.between("]", len(v.items) == 0, &comma) {
 				return
 			}
-			continue
-		case t.kind == tokEnd:
-			p.atEnd(comma)
-			return
-		case t.kind == tokEllipsis:
-			p.leftOut()
-			comma = true
 			continue
 		case t.is("[") && len(v.items) == 0 && !comma && lists[v.name]:
 			p.repaired(t.off, "a second [; left out")

@@ -380,6 +380,14 @@ func (d *Decoder) checkNull(f *schema.Field, off int) {
 	}
 }
 
+// marker reads what a nullable struct begins with: below 0 it is null. A tagged one has a uvarint.
+func (d *Decoder) marker(tagged bool) int64 {
+	if tagged {
+		return int64(d.r.Uvarint()) - 1
+	}
+	return int64(d.r.Int8())
+}
+
 // nested decodes a struct, with its marker where it is nullable.
 func (d *Decoder) nested(f *schema.Field, flags tree.Flags, index int32, off int) {
 	if !f.Nullable || flags&tree.FlagElement != 0 {
@@ -390,12 +398,7 @@ func (d *Decoder) nested(f *schema.Field, flags tree.Flags, index int32, off int
 		return
 	}
 	// Whether it is null shows in the marker, which is read ahead of the group it belongs to.
-	var mark int64
-	if flags&tree.FlagTagged != 0 {
-		mark = int64(d.r.Uvarint()) - 1
-	} else {
-		mark = int64(d.r.Int8())
-	}
+	mark := d.marker(flags&tree.FlagTagged != 0)
 	if d.r.Failed() {
 		d.r.Rewind(off)
 		return

@@ -209,12 +209,7 @@ func (d *Decoder) visitString(k *pick, off int) {
 // visitNested decodes a struct, with its marker where it is nullable.
 func (d *Decoder) visitNested(k *pick, tagged bool, off int) {
 	if k.field.Nullable {
-		mark := int64(-1)
-		if tagged {
-			mark += int64(d.r.Uvarint())
-		} else {
-			mark = int64(d.r.Int8())
-		}
+		mark := d.marker(tagged)
 		if d.r.Failed() {
 			d.r.Rewind(off)
 			return

@@ -182,19 +182,14 @@ func mpls(c *cursor) (layer, Verdict) {
 	if len(c.b) == 0 {
 		return layerNone, c.short()
 	}
-	switch c.b[0] >> 4 {
-	case 4:
-		return layerIPv4, 0
-	case 6:
-		return layerIPv6, 0
-	case 0:
+	if c.b[0]>>4 == 0 {
 		if len(c.b) < 4 {
 			return layerNone, c.short()
 		}
 		c.b = c.b[4:]
 		return layerEthernet, 0
 	}
-	return layerNone, NotIP
+	return ipVersion(c)
 }
 
 // pppoe reads the header of a PPPoE session packet (RFC 2516).

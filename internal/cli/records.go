@@ -52,8 +52,8 @@ type recordsFlags struct {
 	format, key, value *choice
 	values             valuesFlag
 
-	topics, clientIDs, connections []string
-	since, until                   instant
+	topics    []string
+	selection selectFlags // those of defineHead
 
 	produced, fetched, control, follow, showSecrets, strict, json bool
 
@@ -70,10 +70,7 @@ func (f *recordsFlags) define(fs *pflag.FlagSet) {
 	fs.BoolVar(&f.fetched, "fetched", false, "only records in responses")
 	fs.BoolVar(&f.control, "control", false, "show control records, too, such as the ends of transactions")
 	fs.StringSliceVar(&f.topics, "topic", nil, "only this topic (`name`); * stands for any characters")
-	fs.StringSliceVar(&f.clientIDs, "client-id", nil, "only this client `id`; * stands for any characters")
-	fs.StringSliceVar(&f.connections, "connection", nil, "only this connection (`which`): its number, ADDRESS, ADDRESS:PORT, :PORT, or two of these with - between")
-	fs.Var(&f.since, "since", "only from this `time` on: RFC 3339, a time of day in UTC, or an offset from the first packet")
-	fs.Var(&f.until, "until", "only up to this `time`")
+	f.selection.defineHead(fs)
 	fs.Int64VarP(&f.count, "count", "n", 0, "stop after `N` records")
 	fs.BoolVar(&f.follow, "follow", false, "show each record at once; without a file, those on stdin")
 	f.values.define(fs)
@@ -111,7 +108,7 @@ func (f *recordsFlags) run(e *env, files []string) error {
 	if err != nil {
 		return err
 	}
-	sel, err := (&selectFlags{clientIDs: f.clientIDs, connections: f.connections, since: f.since, until: f.until}).compile(catalogue)
+	sel, err := f.selection.compile(catalogue)
 	if err != nil {
 		return err
 	}

@@ -27,17 +27,22 @@ type selectFlags struct {
 // define adds the flags to fs.
 func (f *selectFlags) define(fs *pflag.FlagSet) {
 	fs.StringSliceVar(&f.apis, "api", nil, "only this API, by `name` or key (Fetch, FETCH, 1)")
-	fs.StringSliceVar(&f.clientIDs, "client-id", nil, "only this client `id`; * stands for any characters")
+	f.defineHead(fs)
 	fs.StringSliceVar(&f.topics, "topic", nil, "only exchanges that speak of this topic (`name`); * stands for any characters")
 	fs.StringSliceVar(&f.groups, "group", nil, "only exchanges that speak of this group (`name`); * stands for any characters")
-	fs.StringSliceVar(&f.connections, "connection", nil, "only this connection (`which`): its number, ADDRESS, ADDRESS:PORT, :PORT, or two of these with - between")
 	fs.Int32SliceVar(&f.correlationIDs, "correlation-id", nil, "only this correlation id (`number`)")
 	fs.BoolVar(&f.errorsOnly, "errors", false, "only responses with an error code, and halves whose other half is missing")
 	fs.DurationVar(&f.slowerThan, "slower-than", 0, "only exchanges that took longer, such as 100ms")
-	fs.Var(&f.since, "since", "only from this `time` on: RFC 3339, a time of day in UTC, or an offset from the first packet")
-	fs.Var(&f.until, "until", "only up to this `time`")
 	fs.Int64VarP(&f.count, "count", "n", 0, "stop after `N` exchanges")
 	fs.StringVar(&f.where, "where", "", "only where an `expression` over the JSON form holds; short names: api, version, clientId, latencyMs, error")
+}
+
+// defineHead adds the flags that ask for nothing inside of bodies, for all commands that select.
+func (f *selectFlags) defineHead(fs *pflag.FlagSet) {
+	fs.StringSliceVar(&f.clientIDs, "client-id", nil, "only this client `id`; * stands for any characters")
+	fs.StringSliceVar(&f.connections, "connection", nil, "only this connection (`which`): its number, ADDRESS, ADDRESS:PORT, :PORT, or two of these with - between")
+	fs.Var(&f.since, "since", "only from this `time` on: RFC 3339, a time of day in UTC, or an offset from the first packet")
+	fs.Var(&f.until, "until", "only up to this `time`")
 }
 
 // selection says which exchanges a command shows.
