@@ -143,15 +143,6 @@ func (c *conn) note(i tree.Issue) {
 	}
 }
 
-// recovered turns a panic into an issue. The connection is left alone from there on, since its
-// state cannot be trusted.
-func (c *conn) recovered(packet int64) {
-	if r := recover(); r != nil {
-		c.phase = ignored
-		c.note(tree.Issue{Severity: tree.Error, Code: tree.CodeInternal, Text: fmt.Sprintf("fault of ours at packet %d: %v", packet, r)})
-	}
-}
-
 // skipped accounts for captured bytes that are part of no frame.
 func (c *conn) skipped(d reassembly.Dir, s frame.Skip) {
 	n := &c.Counts[d]
@@ -185,7 +176,7 @@ func (c *conn) counted(d reassembly.Dir, f *frame.Frame) {
 func (c *conn) close(why reassembly.End, packet, time int64) {
 	c.packet, c.time, c.why = packet, time, why
 	if c.d.opt.Recover {
-		defer c.recovered(packet)
+		defer c.recovered(packet, true)
 	}
 	if c.phase == detecting {
 		c.decideAtEnd()

@@ -91,7 +91,7 @@ func (d *Dissector) Chunk(t *reassembly.Conn, dir reassembly.Dir, ch reassembly.
 		return
 	}
 	if d.opt.Recover {
-		defer c.recovered(ch.Packet)
+		defer c.recovered(ch.Packet, true)
 	}
 	c.packet, c.time = ch.Packet, ch.Time
 	if c.phase == detecting {
@@ -111,7 +111,7 @@ func (d *Dissector) Gap(t *reassembly.Conn, dir reassembly.Dir, g reassembly.Gap
 		return
 	}
 	if d.opt.Recover {
-		defer c.recovered(g.Packet)
+		defer c.recovered(g.Packet, true)
 	}
 	c.packet, c.time = g.Packet, g.Time
 	if c.phase == detecting {
@@ -135,7 +135,7 @@ func (d *Dissector) Finish(t *reassembly.Conn, dir reassembly.Dir, packet, time 
 		return
 	}
 	if d.opt.Recover {
-		defer c.recovered(packet)
+		defer c.recovered(packet, true)
 	}
 	c.packet, c.time = packet, time
 	if c.phase == detecting {

@@ -121,6 +121,7 @@ type Connection struct {
 	Skips           []DirSkip // the first few of both directions
 	Counts          [2]Counts // by direction, of a Kafka connection
 	Issues          []tree.Issue
+	Faults          int64 // of ours; the first few are among Issues
 }
 
 // Counts accounts for the captured bytes of one direction: each is in a frame or skipped, and

@@ -63,9 +63,17 @@ func (c *conn) emit(x *exchange) {
 	if x.Request != nil && x.Response != nil {
 		x.Latency = time.Duration(max(0, x.Response.LastTime-x.Request.FirstTime))
 	}
-	d.handler.Exchange(&x.Exchange)
+	c.hand(x)
 	d.view.shown()
 	d.recycle(x)
+}
+
+// hand gives x to the handler, which decodes and shows it.
+func (c *conn) hand(x *exchange) {
+	if c.d.opt.Recover {
+		defer c.recovered(c.packet, false)
+	}
+	c.d.handler.Exchange(&x.Exchange)
 }
 
 // link lets the frames of x know what their payloads are read with.

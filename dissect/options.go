@@ -23,8 +23,8 @@ type Options struct {
 	// over the same capture; nil is none.
 	Facts *Facts
 
-	// Recover makes a fault of ours in one frame an internal issue of its connection, instead
-	// of a panic.
+	// Recover makes a fault of ours an internal issue of the connection that it arose in, with the
+	// stack, instead of a panic. Only a program for users sets it; tests want the panic.
 	Recover bool
 }
 

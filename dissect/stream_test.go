@@ -460,24 +460,6 @@ func TestOlderLayoutIsNamed(t *testing.T) {
 	assert.True(t, s.exchanges[0].Req.Fits)
 }
 
-func TestFaultOfOursEndsTheConnectionOnly(t *testing.T) {
-	s := newStream(t, dissect.Options{Recover: true})
-	a := s.open(50000, true)
-	q, r := heartbeat(1)
-	a.send(up, q)
-	a.send(down, r)
-	// Offsets that go back break the splitter's contract; whatever comes of it stays inside.
-	assert.NotPanics(t, func() {
-		a.d.Chunk(a.conn, up, reassembly.Chunk{Off: -1 << 40, Bytes: q, Packet: 9})
-		a.close(reassembly.EndCapture)
-	})
-	b := s.open(50001, true)
-	b.send(up, q)
-	b.send(down, r)
-	b.close(reassembly.EndFIN)
-	assert.Equal(t, dissect.Paired, s.exchanges[len(s.exchanges)-1].State)
-}
-
 func TestTopicNamesComeFromOtherConnections(t *testing.T) {
 	c := read(t, dissect.Options{}, false, "captures/lab/broker/x-full.pcap.gz")
 	require.NotEmpty(t, c.named)

@@ -12,6 +12,7 @@ type lane struct {
 	assembler *reassembly.Assembler
 	dissector *dissect.Dissector
 	limits    limitCount
+	faults    faultCount
 	place     int64 // of what happens now
 	epoch     int64 // place where it began
 }
@@ -21,7 +22,8 @@ type lane struct {
 func (p *pipeline) newLane(handler dissect.Handler, facts *dissect.Facts, decrypt *decryption,
 	tap tap, report func(*reassembly.Conn)) *lane {
 	l := &lane{limits: limitCount{Handler: handler}}
-	options := p.source.options(&l.limits)
+	l.faults.Handler = &l.limits
+	options := p.source.options(&l.faults)
 	p.source.limits.dissect(&options.Limits, p.workers())
 	options.Facts = facts
 	if p.adjust != nil {

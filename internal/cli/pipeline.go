@@ -111,11 +111,17 @@ func (p *pipeline) workers() int {
 	return max(1, p.source.workers)
 }
 
-// end tells what the limits have cost.
+// end tells what the limits and faults of ours have cost.
 func (p *pipeline) end(lanes ...*lane) {
 	var all limitCount
+	var faults faultCount
 	for _, l := range lanes {
 		all.add(&l.limits)
+		faults.add(&l.faults)
+	}
+	if text := faults.String(); text != "" {
+		p.warnings++
+		p.env.warn("%s", text)
 	}
 	if text := all.String(); text != "" {
 		p.warnings++
