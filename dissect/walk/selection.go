@@ -29,9 +29,9 @@ type picks struct {
 
 // pick is what is done at one field, or at a run of fixed-size fields that nobody wants.
 type pick struct {
-	field *schema.Field // nil for a run
+	field *schema.Field // nil for a run that nobody wants
 	run   []schema.Field
-	size  int  // bytes of the run
+	size  int  // bytes of the run, or of a leaf that always has as many; else 0
 	want  bool // it, or something in it
 	// element is set for those of an array, which have no pick of their own.
 	element bool
@@ -52,6 +52,8 @@ func selectStruct(layout *schema.Struct, wanted func(*tree.Desc) bool) (p picks,
 			}
 			from = i
 			k = pick{run: layout.Fields[i : i+1], size: size}
+		} else if size > 0 && k.field.Op != schema.OpStruct {
+			k.run, k.size = layout.Fields[i:i+1], size
 		}
 		p.list = append(p.list, k)
 	}

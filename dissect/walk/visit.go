@@ -77,14 +77,19 @@ func (d *Decoder) visitFields(p *picks) {
 		if d.r.Failed() {
 			return
 		}
-		if k := &p.list[i]; k.field != nil {
-			d.visitField(k, false, -1)
-		} else if k.size <= d.r.Captured() {
-			d.r.Skip(k.size)
-		} else {
-			for j := range k.run { // finds where it ends
-				d.visitField(&pick{field: &k.run[j]}, false, -1)
+		k := &p.list[i]
+		switch {
+		case k.size > d.r.Captured():
+			// What does not fit is found field by field, with its path.
+			for j := range k.run {
+				d.visitField(&pick{field: &k.run[j], want: k.want}, false, -1)
 			}
+		case k.field == nil:
+			d.r.Skip(k.size)
+		case k.size > 0:
+			d.visitLeaf(k, d.r.Off())
+		default:
+			d.visitField(k, false, -1)
 		}
 	}
 	if p.layout.Flexible && !d.r.Failed() {
