@@ -36,9 +36,10 @@ a record of an internal topic; --offset passes over the bytes before it. --as re
 sets, as they stand in Produce requests, Fetch responses and log segments.
 
 --batch reads a JSON object a line ({"kind":"request","api_key":1,"version":12,"hex":".."}, for data
-{"name":"..","version":0,"hex":"..","body_offset":2}, for record sets {"topic":"..","hex":".."}) and answers each with one: header, body, unknown
-tagged fields, issues, and in "wire" the bytes that differ from how Kafka would write the same values, so
-that 'kdissect encode --batch' gives the same bytes back. For that reason it hides no secrets.`,
+{"name":"..","version":0,"hex":"..","body_offset":2}, for record sets {"topic":"..","hex":".."}) and
+answers each with one: header, body, unknown tagged fields, issues, and in "wire" the bytes that differ
+from how Kafka would write the same values, so that 'kdissect encode --batch' gives the same bytes back.
+For that reason it hides no secrets.`,
 	examples: []example{
 		{"decode 00000017001200630030300632...", "a request in hex"},
 		{"xxd frame.bin | kdissect decode", "from another tool"},

@@ -49,9 +49,9 @@ func writeHelp(w io.Writer) error {
 	fmt.Fprintf(&b, "  %-16s %s\n", "--version", "Print the version")
 	b.WriteString(`
 Examples:
-  kdissect read capture.pcap                 one line for each exchange
-  kdissect read -t --api Fetch capture.pcap  every byte of the fetches as a tree
-  tcpdump -w - port 9092 | kdissect read -   as the packets arrive
+  kdissect read capture.pcap                   one line for each exchange
+  kdissect read -t --api Fetch capture.pcap    every byte of the fetches as a tree
+  tcpdump -U -w - port 9092 | kdissect read -  as the packets arrive
 
 Data goes to stdout, everything else to stderr. The exit status is 0 when all was done, 1 when
 something failed, 2 for a wrong command line, and 3 when --strict was given and issues were found.
