@@ -8,7 +8,7 @@ import (
 // detect takes an event of a connection whose protocol is not known.
 func (c *conn) detect(e event, b []byte) {
 	if c.probe == nil {
-		c.probe = &probe{}
+		c.probe = c.d.newProbe()
 	}
 	p := c.probe
 	if e.kind == finishEvent && !p.begun[0] && !p.begun[1] {

@@ -19,6 +19,7 @@ type Dissector struct {
 	brokers map[reassembly.Endpoint]bool
 	names   nameSink
 	free    []*exchange
+	probes  []*probe
 	number  int64
 }
 

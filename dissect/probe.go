@@ -78,10 +78,34 @@ func (p *probe) forget(c *conn) {
 	p.buf = nil
 }
 
+// release gives back what p holds, and p itself: most connections are understood at their first
+// bytes, so that the next one can have it.
 func (p *probe) release(c *conn) {
-	c.d.pool.Put(p.buf)
+	d := c.d
+	d.pool.Put(p.buf)
 	for i := range p.sides {
 		p.sides[i].Release()
 	}
 	p.orphans.Release()
+	if len(d.probes) < maxProbes && cap(p.events) <= maxProbeEvents {
+		*p = probe{events: p.events[:0], first: [2][]byte{p.first[0][:0], p.first[1][:0]}}
+		d.probes = append(d.probes, p)
+	}
+}
+
+// What is kept for connections to come.
+const (
+	maxProbes      = 64
+	maxProbeEvents = 256
+)
+
+// newProbe returns a probe that has seen nothing.
+func (d *Dissector) newProbe() *probe {
+	n := len(d.probes)
+	if n == 0 {
+		return &probe{}
+	}
+	p := d.probes[n-1]
+	d.probes = d.probes[:n-1]
+	return p
 }

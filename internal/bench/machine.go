@@ -19,13 +19,18 @@ func machine() string {
 			break
 		}
 	}
-	return fmt.Sprintf("%s, %d CPUs (%s), %s/%s, %s", time.Now().UTC().Format(time.DateOnly),
-		runtime.NumCPU(), cpu, runtime.GOOS, runtime.GOARCH, runtime.Version())
+	load := ""
+	if text, err := os.ReadFile("/proc/loadavg"); err == nil {
+		one, _, _ := strings.Cut(string(text), " ")
+		load = ", load average " + one + " at the start"
+	}
+	return fmt.Sprintf("%s, %d CPUs (%s), %s/%s, %s%s", time.Now().UTC().Format(time.DateOnly),
+		runtime.NumCPU(), cpu, runtime.GOOS, runtime.GOARCH, runtime.Version(), load)
 }
 
-// versionOf returns the first line that a program says of its version.
+// versionOf returns the line in which a program names itself and its version.
 func versionOf(program string) string {
-	out, _ := exec.Command(program, "--version").CombinedOutput()
+	out, _ := exec.Command(program, "--version").Output()
 	line, _, _ := strings.Cut(string(out), "\n")
 	return strings.TrimSpace(line)
 }

@@ -154,7 +154,6 @@ func (d *Decryptor) take(t *reassembly.Conn, l *layer, e event) {
 	case chunkEvent:
 		first := l.first[e.dir]
 		l.first[e.dir] = append(first, e.b[:min(len(e.b), headerSize-len(first))]...)
-		e.b = append([]byte(nil), e.b...)
 	case gapEvent:
 		l.gone[e.dir] = l.gone[e.dir] || len(l.first[e.dir]) == 0
 	}
@@ -171,6 +170,9 @@ func (d *Decryptor) take(t *reassembly.Conn, l *layer, e event) {
 		}
 	case verdict == no || len(l.queued) > maxQueued:
 		d.pass(t, l)
+	default: // it waits: the bytes are its own from here on
+		last := &l.queued[len(l.queued)-1]
+		last.b = append([]byte(nil), last.b...)
 	}
 }
 
