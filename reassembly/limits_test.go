@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kdissect/kdissect/internal/corpus"
 	"github.com/kdissect/kdissect/reassembly"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -58,7 +59,7 @@ func heap() uint64 {
 // without Advance ever being called.
 func TestManyConnections(t *testing.T) {
 	n := 1_000_000
-	if testing.Short() {
+	if testing.Short() || corpus.Race {
 		n = 50_000
 	}
 	h := &counter{}

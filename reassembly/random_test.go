@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/kdissect/kdissect/internal/corpus"
 	"github.com/kdissect/kdissect/reassembly"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -148,7 +149,7 @@ func TestRandom(t *testing.T) {
 		"mostly":    {loss: 0.6, swaps: true},
 	}
 	rounds := 400
-	if testing.Short() {
+	if testing.Short() || corpus.Race {
 		rounds = 60
 	}
 	for name, c := range kinds {
