@@ -42,6 +42,14 @@ func captures(t *testing.T) []string {
 	return names
 }
 
+// atLeast returns what a test over captures must count at least, n over all of them.
+func atLeast(n int) int {
+	if corpus.Race {
+		return n / 10
+	}
+	return n
+}
+
 // seen is what a capture shows that scrubbing may not change.
 type seen struct {
 	tree.Discard
