@@ -45,7 +45,7 @@ func captures(t *testing.T) []string {
 // atLeast returns what a test over captures must count at least, n over all of them.
 func atLeast(n int) int {
 	if corpus.Race {
-		return n / 10
+		return max(n/10, 1)
 	}
 	return n
 }
