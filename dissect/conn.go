@@ -129,6 +129,17 @@ func (c *conn) overlap(d reassembly.Dir, n reassembly.Note) {
 	})
 }
 
+// stray notes that a segment is too far away to belong to the stream.
+func (c *conn) stray(d reassembly.Dir, n reassembly.Note) {
+	if n.Len == 0 {
+		return
+	}
+	c.note(tree.Issue{
+		Severity: tree.Warning, Code: tree.CodeMalformed,
+		Text: fmt.Sprintf("%v: %d bytes outside of the window, seen when the stream was at offset %d (packet %d), are ignored", dirWord(c, d), n.Len, n.Off, n.Packet),
+	})
+}
+
 func dirWord(c *conn, d reassembly.Dir) string {
 	if d == c.Broker {
 		return "from the broker"

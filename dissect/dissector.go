@@ -124,8 +124,11 @@ func (d *Dissector) Gap(t *reassembly.Conn, dir reassembly.Dir, g reassembly.Gap
 
 // Note implements reassembly.Handler.
 func (d *Dissector) Note(t *reassembly.Conn, dir reassembly.Dir, n reassembly.Note) {
-	if n.Kind == reassembly.OverlapConflict {
+	switch n.Kind {
+	case reassembly.OverlapConflict:
 		t.User.(*conn).overlap(dir, n)
+	case reassembly.OutOfWindow:
+		t.User.(*conn).stray(dir, n)
 	}
 }
 

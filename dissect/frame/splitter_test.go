@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/kdissect/kdissect/internal/fuzzing"
 )
 
 // toy is a protocol whose frames are: size, 0xab 0xcd, payload, and the sum of the payload.
@@ -326,15 +328,28 @@ type discard struct{}
 func (discard) Frame(*Frame) {}
 func (discard) Skip(Skip)    {}
 
+// FuzzSplitter gives a stream with a gap in chunks of any size: the frames are the same, and memory
+// is bounded, whatever sizes the stream claims.
 func FuzzSplitter(f *testing.F) {
-	f.Add([]byte("\x00\x00\x00\x05\xab\xcd\x01\x02\x03"), uint16(3), true)
-	f.Fuzz(func(t *testing.T, data []byte, cut uint16, synced bool) {
+	a := toyFrame([]byte("abc"))
+	f.Add([]byte("\x00\x00\x00\x05\xab\xcd\x01\x02\x03"), uint16(3), true, uint16(0), uint16(0))
+	f.Add(append(append([]byte{1, 2}, a...), a...), uint16(2), false, uint16(4), uint16(3))
+	f.Add(append(a, 0x7f, 0xff, 0xff, 0xff, 0xab, 0xcd), uint16(1), true, uint16(40), uint16(0))
+	f.Fuzz(func(t *testing.T, data []byte, cut uint16, synced bool, at, lost uint16) {
 		if len(data) > 4096 {
 			return
 		}
-		pieces := []piece{{0, data, 0}}
-		want := run(t, data, pieces, synced, Limits{}, toy{}, all)
-		got := run(t, data, pieces, synced, Limits{}, toy{}, func() int { return 1 + int(cut) })
-		require.Equal(t, want.lines, got.lines)
+		from := min(int(at), len(data))
+		to := min(from+int(lost), len(data))
+		pieces := []piece{{0, data[:from], 0}, {int64(from), nil, int64(to - from)}, {int64(to), data[to:], 0}}
+		if from == to {
+			pieces = []piece{{0, data, 0}}
+		}
+		allocated := fuzzing.Allocated(func() {
+			want := run(t, data, pieces, synced, Limits{}, toy{picky: cut&1 != 0}, all)
+			got := run(t, data, pieces, synced, Limits{}, toy{picky: cut&1 != 0}, func() int { return 1 + int(cut) })
+			require.Equal(t, want.lines, got.lines)
+		})
+		require.Less(t, allocated, uint64(2<<20+4096*len(data)))
 	})
 }

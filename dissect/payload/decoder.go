@@ -1,6 +1,8 @@
 package payload
 
 import (
+	"strconv"
+
 	"github.com/kdissect/kdissect/dissect/records"
 	"github.com/kdissect/kdissect/dissect/schema"
 	"github.com/kdissect/kdissect/dissect/walk"
@@ -100,7 +102,7 @@ func (d *Decoder) Field(desc *tree.Desc, v tree.Value) {
 // Claim implements walk.Payloads.
 func (d *Decoder) Claim(desc *tree.Desc, data []byte) walk.Claim {
 	if d.depth >= maxDepth {
-		return walk.Claim{}
+		return d.tooDeep(desc)
 	}
 	var v verdict
 	d.form, d.data = form{}, data
@@ -128,6 +130,17 @@ func (d *Decoder) Claim(desc *tree.Desc, data []byte) walk.Claim {
 	}
 	d.form.holder = desc
 	return c
+}
+
+// tooDeep leaves alone what lies below too many payloads. It may hold secrets, like all that is not
+// read.
+func (d *Decoder) tooDeep(desc *tree.Desc) walk.Claim {
+	switch schema.Role(desc.Role) {
+	case schema.RoleMemberMetadata, schema.RoleMemberAssignment, schema.RoleUserData, schema.RoleRequestData,
+		schema.RoleResponseData, schema.RolePrincipalData, schema.RoleAuthBytes, schema.RoleMetrics:
+		return walk.Claim{Desc: d.descs.secret(desc), Limit: true, Unread: "nested too deep: " + strconv.Itoa(maxDepth) + " levels are read"}
+	}
+	return walk.Claim{}
 }
 
 // Payload implements walk.Payloads.

@@ -1,9 +1,13 @@
 package records
 
 import (
+	"bytes"
 	"runtime"
 	"testing"
 
+	"github.com/klauspost/compress/snappy"
+
+	"github.com/kdissect/kdissect/internal/fuzzing"
 	"github.com/kdissect/kdissect/tree"
 )
 
@@ -36,6 +40,35 @@ func FuzzRecords(f *testing.F) {
 		}
 		if sum.Batches > len(data)/minEntry+1 {
 			t.Fatalf("%d batches in %d bytes", sum.Batches, len(data))
+		}
+	})
+}
+
+// FuzzInflate decompresses anything with each codec: no more comes out than is allowed, and memory
+// is bounded by that, whatever sizes the input claims.
+func FuzzInflate(f *testing.F) {
+	text := bytes.Repeat([]byte("some text that repeats, "), 40)
+	for c := Gzip; c <= Zstd; c++ {
+		b := compress(f, c, text)
+		f.Add(byte(c), b, uint16(4096))
+		f.Add(byte(c), b, uint16(100))
+		f.Add(byte(c), b[:len(b)/2], uint16(4096))
+	}
+	f.Add(byte(Snappy), snappy.Encode(nil, text), uint16(4096))
+	f.Add(byte(Snappy), []byte{0xff, 0xff, 0xff, 0xff, 0x0f, 0}, uint16(1000))
+	f.Add(byte(Zstd), []byte{0x28, 0xb5, 0x2f, 0xfd, 0xe0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f}, uint16(1000))
+	var inflater inflater
+	for c := Gzip; c <= Zstd; c++ { // what a codec allocates once
+		_, _ = inflater.inflate(c, compress(f, c, text), nil, 1<<16)
+	}
+	f.Fuzz(func(t *testing.T, codec byte, data []byte, limit uint16) {
+		var out []byte
+		allocated := fuzzing.Allocated(func() { out, _ = inflater.inflate(Codec(codec)&codecMask, data, nil, int(limit)) })
+		if len(out) > int(limit) {
+			t.Fatalf("%d bytes for a limit of %d", len(out), limit)
+		}
+		if most := uint64(4<<20 + 16*(len(data)+int(limit))); allocated > most {
+			t.Fatalf("%d bytes allocated for %d, limit %d", allocated, len(data), limit)
 		}
 	})
 }

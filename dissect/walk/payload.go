@@ -45,7 +45,9 @@ type Claim struct {
 	// secret; nil leaves the field's.
 	Desc *tree.Desc
 	// Unread says why bytes could not be read as what they should be; "" has nothing to say.
+	// Limit is set where it is a cap of ours.
 	Unread string
+	Limit  bool
 }
 
 // Descriptions of the lengths of bytes whose inside is shown.
@@ -84,6 +86,8 @@ func (d *Decoder) claimed(f *schema.Field, flags tree.Flags, index int32, b []by
 		span := tree.Span{Off: whole.Off, Len: whole.Len - int32(len(b))}
 		length := tree.Event{Desc: desc, Span: span, Value: tree.Value{Num: sent}, Flags: tree.FlagStructural}
 		d.Payloads.Payload(length, where(d.path), d.sink)
+	case c.Limit:
+		d.issue(tree.Warning, tree.CodeLimit, int(whole.Off), int(whole.Len), c.Unread)
 	case c.Unread != "":
 		d.issue(tree.Info, tree.CodePayload, int(whole.Off), int(whole.Len), c.Unread)
 	}

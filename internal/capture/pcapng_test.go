@@ -3,11 +3,14 @@ package capture
 import (
 	"encoding/binary"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/kdissect/kdissect/internal/fuzzing"
 )
 
 var bothOrders = []ng{{binary.LittleEndian}, {binary.BigEndian}}
@@ -190,16 +193,26 @@ func TestInterfacesAreLimited(t *testing.T) {
 	assert.Len(t, warnings, 2)
 }
 
-// Whatever the bytes, reading ends, and every packet gets one verdict.
+// Whatever the bytes, reading ends, every packet gets one verdict, and memory is bounded.
 func FuzzReader(f *testing.F) {
 	n := bothOrders[1]
 	f.Add(join(n.section(), n.iface(101, 0), n.packet(0, 1, tcpIP4())))
 	f.Add(pcapFile(binary.BigEndian, magicNano, 101, record{data: tcpIP4()}))
+	for _, file := range fuzzing.Captures(f) {
+		data, err := os.ReadFile(file)
+		require.NoError(f, err)
+		f.Add(data[:min(len(data), 4096)])
+	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		r, err := openBytes(t, data, Options{Limits: Limits{Block: 512, Packet: 4096, ZstdWindow: 1 << 16}})
-		if err != nil {
+		if len(data) > 1<<18 {
 			return
 		}
-		readSegments(t, r)
+		allocated := fuzzing.Allocated(func() {
+			r, err := openBytes(t, data, Options{Limits: Limits{Block: 512, Packet: 4096, ZstdWindow: 1 << 16}})
+			if err == nil {
+				readSegments(t, r)
+			}
+		})
+		require.Less(t, allocated, uint64(8<<20+256*len(data)))
 	})
 }

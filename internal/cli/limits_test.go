@@ -32,6 +32,15 @@ func newHostile(t *testing.T, write func(*hostile)) string {
 	file, err := os.Create(name)
 	require.NoError(t, err)
 	h := &hostile{w: bufio.NewWriterSize(file, 1<<20)}
+	h.begin()
+	write(h)
+	require.NoError(t, h.w.Flush())
+	require.NoError(t, file.Close())
+	return name
+}
+
+// begin writes the file's header.
+func (h *hostile) begin() {
 	head := make([]byte, 24)
 	binary.LittleEndian.PutUint32(head, 0xa1b2c3d4)
 	binary.LittleEndian.PutUint16(head[4:], 2)
@@ -39,14 +48,15 @@ func newHostile(t *testing.T, write func(*hostile)) string {
 	binary.LittleEndian.PutUint32(head[16:], 1<<18)
 	binary.LittleEndian.PutUint32(head[20:], 101)
 	_, _ = h.w.Write(head)
-	write(h)
-	require.NoError(t, h.w.Flush())
-	require.NoError(t, file.Close())
-	return name
 }
 
 // packet writes a segment of connection n, from its client or from its broker.
 func (h *hostile) packet(n int, client bool, flags byte, seq uint32, payload []byte) {
+	h.segment(n, client, flags, seq, 0, payload)
+}
+
+// segment writes one that acknowledges something.
+func (h *hostile) segment(n int, client bool, flags byte, seq, ack uint32, payload []byte) {
 	h.time++
 	size := uint32(40 + len(payload))
 	b := make([]byte, 16+40)
@@ -68,6 +78,7 @@ func (h *hostile) packet(n int, client bool, flags byte, seq uint32, payload []b
 	binary.BigEndian.PutUint16(source, uint16(1024+n&0xff))
 	binary.BigEndian.PutUint16(target, 9092)
 	binary.BigEndian.PutUint32(tcp[4:], seq)
+	binary.BigEndian.PutUint32(tcp[8:], ack)
 	tcp[12], tcp[13] = 0x50, flags
 	_, _ = h.w.Write(b)
 	_, _ = h.w.Write(payload)
@@ -162,7 +173,7 @@ func TestMain(m *testing.M) {
 	if args == "" {
 		os.Exit(m.Run())
 	}
-	exit := Main(strings.Split(args, "\n"), nil, io.Discard, os.Stderr)
+	exit := Main(strings.Split(args, "\n"), os.Stdin, io.Discard, os.Stderr)
 	status, _ := os.ReadFile("/proc/self/status")
 	for line := range strings.Lines(string(status)) {
 		if f := strings.Fields(line); len(f) > 1 && f[0] == "VmHWM:" {

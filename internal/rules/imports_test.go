@@ -39,19 +39,21 @@ var mayImport = map[string][]string{
 	"dissect": {"dissect/wire", "dissect/schema", "dissect/walk", "dissect/frame", "dissect/pair",
 		"dissect/records", "dissect/payload", "tree", "reassembly"},
 
-	"internal/capture":   {"reassembly"},
-	"internal/dump":      {},
-	"internal/tls":       {"reassembly"},
-	"internal/scrub":     {"dissect", "internal/capture", "internal/tls", "reassembly", "tree"},
-	"internal/output":    {"dissect", "tree"},
-	"internal/cli":       {"dissect", "dissect/layout", "internal/capture", "internal/dump", "internal/output", "internal/scrub", "internal/tls", "reassembly", "tree"},
-	"internal/rules":     {},
-	"internal/bench":     {"internal/traffic"},
-	"internal/traffic":   {},
-	"internal/corpus":    {},                                                                                             // finds the shared corpora, for tests
-	"internal/brokerlog": {},                                                                                             // brokers' request logs, for tests
-	"internal/losslab":   {"dissect", "internal/brokerlog", "internal/capture", "internal/output", "reassembly", "tree"}, // damages captures, for tests
-	"cmd/kdissect":       {"internal/cli"},
+	"internal/capture":       {"reassembly"},
+	"internal/dump":          {},
+	"internal/tls":           {"reassembly"},
+	"internal/scrub":         {"dissect", "internal/capture", "internal/tls", "reassembly", "tree"},
+	"internal/output":        {"dissect", "tree"},
+	"internal/cli":           {"dissect", "dissect/layout", "internal/capture", "internal/dump", "internal/output", "internal/scrub", "internal/tls", "reassembly", "tree"},
+	"internal/rules":         {},
+	"internal/bench":         {"internal/traffic"},
+	"internal/traffic":       {},
+	"internal/corpus":        {},                                                                                             // finds the shared corpora, for tests
+	"internal/fuzzing":       {},                                                                                             // for tests
+	"internal/fuzzing/seeds": {"dissect", "internal/capture", "internal/fuzzing", "reassembly"},                              // for tests
+	"internal/brokerlog":     {},                                                                                             // brokers' request logs, for tests
+	"internal/losslab":       {"dissect", "internal/brokerlog", "internal/capture", "internal/output", "reassembly", "tree"}, // damages captures, for tests
+	"cmd/kdissect":           {"internal/cli"},
 }
 
 // onlyIn says which packages may import a module of others.
