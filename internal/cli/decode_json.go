@@ -27,7 +27,7 @@ func (d *decoder) appendFrame(b []byte, kind string, fr *dissect.Frame) []byte {
 		d.json.Issue(fr.Issues[i])
 	}
 	fr.Walk(d.walk, &d.canon)
-	return d.appendParts(b, true)
+	return d.appendParts(b, true, schema.HoldsSecrets(fr.APIKey))
 }
 
 // appendBody appends the JSON line of a body without a header, or of data.
@@ -54,11 +54,12 @@ func (d *decoder) appendBody(b, buf []byte, off int, p *schema.Plan) ([]byte, wa
 	if !r.Failed && r.End < len(buf) {
 		d.canon.Trailing(buf[r.End:])
 	}
-	return d.appendParts(b, false), r
+	return d.appendParts(b, false, p.Root.HoldsSecrets()), r
 }
 
-// appendParts appends the members that follow what names a frame, a body or data.
-func (d *decoder) appendParts(b []byte, header bool) []byte {
+// appendParts appends the members that follow what names a frame, a body or data. Bytes as they
+// were sent are left out of what may hold secrets, unless these are shown.
+func (d *decoder) appendParts(b []byte, header, secrets bool) []byte {
 	part := func(key string, v []byte) {
 		b = append(b, key...)
 		if len(v) == 0 {
@@ -76,7 +77,7 @@ func (d *decoder) appendParts(b []byte, header bool) []byte {
 		b = append(b, `,"headerUnknownTags":`...)
 		b = d.json.AppendHeaderUnknownTags(b)
 	}
-	if found := d.canon.Deviations(); len(found) > 0 {
+	if found := d.canon.Deviations(); len(found) > 0 && (!secrets || d.f.batch || d.f.showSecrets) {
 		b = append(b, `,"wire":[`...)
 		for i, x := range found {
 			if i > 0 {

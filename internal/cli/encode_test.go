@@ -14,6 +14,7 @@ import (
 	"github.com/kdissect/kdissect/dissect/records"
 	"github.com/kdissect/kdissect/dissect/schema"
 	"github.com/kdissect/kdissect/internal/corpus"
+	"github.com/kdissect/kdissect/internal/output"
 )
 
 // answer decodes one line as decode --batch does.
@@ -127,4 +128,20 @@ func TestEncodeBatchErrors(t *testing.T) {
 		_, err := encodeLine(schema.Default(), []byte(c.line), records.Encoder{})
 		assert.ErrorContains(t, err, c.want, c.line)
 	}
+}
+
+func TestDecodeHidesSecretsAsTheyWereSent(t *testing.T) {
+	// A salt behind a length that is a byte longer than it need be: "wire" would give it back.
+	frame, err := encodeLine(schema.Default(), []byte(`{"kind":"request","api_key":51,"version":0,"header":{},"body":{"deletions":[],
+		"upsertions":[{"name":"u","mechanism":1,"iterations":4096,"salt":"","saltedPassword":""}]},
+		"wire":[{"path":"upsertions[0].salt","hex":"870073616c743132"}]}`))
+	require.NoError(t, err)
+	d := batchDecoder(t, true, "base64")
+	line := func() string { return string(d.appendFrame(nil, "request", d.frames.Request(frame))) }
+	require.Contains(t, line(), `"path":"upsertions[0].salt","hex":"870073616c743132"`)
+	d.f.batch = false
+	d.json = output.NewFragments(output.Options{Plain: true})
+	d.canon.Next = d.json
+	assert.NotContains(t, line(), "73616c743132")
+	assert.Contains(t, line(), "hidden, 6 bytes")
 }
