@@ -134,7 +134,7 @@ func TestDecodeHidesSecretsAsTheyWereSent(t *testing.T) {
 	// A salt behind a length that is a byte longer than it need be: "wire" would give it back.
 	frame, err := encodeLine(schema.Default(), []byte(`{"kind":"request","api_key":51,"version":0,"header":{},"body":{"deletions":[],
 		"upsertions":[{"name":"u","mechanism":1,"iterations":4096,"salt":"","saltedPassword":""}]},
-		"wire":[{"path":"upsertions[0].salt","hex":"870073616c743132"}]}`))
+		"wire":[{"path":"upsertions[0].salt","hex":"870073616c743132"}]}`), records.Encoder{})
 	require.NoError(t, err)
 	d := batchDecoder(t, true, "base64")
 	line := func() string { return string(d.appendFrame(nil, "request", d.frames.Request(frame))) }
