@@ -1,17 +1,13 @@
 package cli
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -368,46 +364,6 @@ func TestHalfOpenConnections(t *testing.T) {
 	assert.Equal(t, n, strings.Count(out, `"protocol":"empty"`))
 	out, _ = within(t, 20*time.Second, 8192*n+(32<<20), "read", file)
 	assert.Empty(t, out)
-}
-
-// TestManyConnectionsInTurn reads a million connections one after another, each of which speaks
-// Kafka and ends, in a process of its own whose memory is looked at.
-func TestManyConnectionsInTurn(t *testing.T) {
-	if testing.Short() || runtime.GOOS != "linux" {
-		t.Skip("takes seconds, and reads /proc")
-	}
-	n := 1_000_000
-	if raceEnabled {
-		n = 20_000
-	}
-	r, w, err := os.Pipe()
-	require.NoError(t, err)
-	go func() {
-		h := &hostile{w: bufio.NewWriterSize(w, 1<<20)}
-		h.begin()
-		q, a := heartbeatOf(1)
-		for i := range n {
-			c := converse(h, i, uint32(i))
-			c.send(true, q)
-			c.send(false, a)
-			c.close()
-		}
-		_ = h.w.Flush()
-		_ = w.Close()
-	}()
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), "KDISSECT_CHILD=read\n--api\nFetch\n-")
-	cmd.Stdin = r
-	begun := time.Now()
-	out, err := cmd.CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	_, peak, found := strings.Cut(string(out), "peak KiB: ")
-	require.True(t, found, "%s", out)
-	kib, err := strconv.Atoi(strings.Fields(peak)[0])
-	require.NoError(t, err)
-	t.Logf("%d connections in %v, peak of memory %d MiB", n, time.Since(begun).Round(time.Millisecond), kib>>10)
-	assert.Less(t, kib, 96<<10)
-	assert.Less(t, time.Since(begun), 2*time.Minute)
 }
 
 // TestHostileBlocks changes a pcapng file: what is wrong is told with its place, and what can be

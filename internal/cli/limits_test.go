@@ -11,78 +11,14 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
-
-// hostile writes a capture of raw IPv4 packets.
-type hostile struct {
-	w    *bufio.Writer
-	time uint32
-}
-
-func newHostile(t *testing.T, write func(*hostile)) string {
-	t.Helper()
-	name := filepath.Join(t.TempDir(), "hostile.pcap")
-	file, err := os.Create(name)
-	require.NoError(t, err)
-	h := &hostile{w: bufio.NewWriterSize(file, 1<<20)}
-	h.begin()
-	write(h)
-	require.NoError(t, h.w.Flush())
-	require.NoError(t, file.Close())
-	return name
-}
-
-// begin writes the file's header.
-func (h *hostile) begin() {
-	head := make([]byte, 24)
-	binary.LittleEndian.PutUint32(head, 0xa1b2c3d4)
-	binary.LittleEndian.PutUint16(head[4:], 2)
-	binary.LittleEndian.PutUint16(head[6:], 4)
-	binary.LittleEndian.PutUint32(head[16:], 1<<18)
-	binary.LittleEndian.PutUint32(head[20:], 101)
-	_, _ = h.w.Write(head)
-}
-
-// packet writes a segment of connection n, from its client or from its broker.
-func (h *hostile) packet(n int, client bool, flags byte, seq uint32, payload []byte) {
-	h.segment(n, client, flags, seq, 0, payload)
-}
-
-// segment writes one that acknowledges something.
-func (h *hostile) segment(n int, client bool, flags byte, seq, ack uint32, payload []byte) {
-	h.time++
-	size := uint32(40 + len(payload))
-	b := make([]byte, 16+40)
-	binary.LittleEndian.PutUint32(b[4:], h.time/10%1_000_000)
-	binary.LittleEndian.PutUint32(b, 1_700_000_000+h.time/10_000_000)
-	binary.LittleEndian.PutUint32(b[8:], size)
-	binary.LittleEndian.PutUint32(b[12:], size)
-	ip := b[16:]
-	ip[0], ip[8], ip[9] = 0x45, 64, 6
-	binary.BigEndian.PutUint16(ip[2:], uint16(size))
-	from, to := ip[12:16], ip[16:20]
-	tcp := ip[20:]
-	source, target := tcp[0:2], tcp[2:4]
-	if !client {
-		from, to, source, target = to, from, target, source
-	}
-	copy(from, []byte{10, byte(n >> 24), byte(n >> 16), byte(n >> 8)})
-	copy(to, []byte{10, 255, 0, 1})
-	binary.BigEndian.PutUint16(source, uint16(1024+n&0xff))
-	binary.BigEndian.PutUint16(target, 9092)
-	binary.BigEndian.PutUint32(tcp[4:], seq)
-	binary.BigEndian.PutUint32(tcp[8:], ack)
-	tcp[12], tcp[13] = 0x50, flags
-	_, _ = h.w.Write(b)
-	_, _ = h.w.Write(payload)
-}
 
 // request is the beginning of a Produce request that claims to be of a size.
 func request(size int) []byte {
@@ -155,6 +91,40 @@ func TestMemoryStaysBelowItsLimit(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestManyConnectionsInTurn reads a million connections one after another, each of which speaks
+// Kafka and ends, in a process of its own whose memory is looked at.
+func TestManyConnectionsInTurn(t *testing.T) {
+	const n = 1_000_000
+	r, w, err := os.Pipe()
+	require.NoError(t, err)
+	go func() {
+		h := &hostile{w: bufio.NewWriterSize(w, 1<<20)}
+		h.begin()
+		q, a := heartbeatOf(1)
+		for i := range n {
+			c := converse(h, i, uint32(i))
+			c.send(true, q)
+			c.send(false, a)
+			c.close()
+		}
+		_ = h.w.Flush()
+		_ = w.Close()
+	}()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), "KDISSECT_CHILD=read\n--api\nFetch\n-")
+	cmd.Stdin = r
+	begun := time.Now()
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	_, peak, found := strings.Cut(string(out), "peak KiB: ")
+	require.True(t, found, "%s", out)
+	kib, err := strconv.Atoi(strings.Fields(peak)[0])
+	require.NoError(t, err)
+	t.Logf("%d connections in %v, peak of memory %d MiB", n, time.Since(begun).Round(time.Millisecond), kib>>10)
+	assert.Less(t, kib, 96<<10)
+	assert.Less(t, time.Since(begun), 2*time.Minute)
 }
 
 func warnings(out string) string {
