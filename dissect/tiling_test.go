@@ -34,6 +34,13 @@ func kafkaCaptures(t *testing.T) (files []string) {
 		}
 	}
 	require.Greater(t, len(files), 190)
+	if corpus.Race {
+		some := files[:0]
+		for i := 0; i < len(files); i += 10 {
+			some = append(some, files[i])
+		}
+		return some
+	}
 	return files
 }
 
@@ -189,8 +196,10 @@ func TestEveryFrameTiles(t *testing.T) {
 		readInto(t, dissect.New(dissect.Options{Handler: w}), w.file)
 	}
 	t.Logf("%d frames of %d kinds with %d derived sources; %d prefixes", w.frames, len(w.swept), w.derived, w.sweeps)
-	assert.Greater(t, w.frames, 45_000)
-	assert.Greater(t, len(w.swept), 600)
+	if !corpus.Race {
+		assert.Greater(t, w.frames, 45_000)
+		assert.Greater(t, len(w.swept), 600)
+	}
 }
 
 // splitting cuts every chunk into pieces on its way to a Handler.

@@ -425,7 +425,7 @@ func TestFilesCutAnywhere(t *testing.T) {
 			whole, err := os.ReadFile(name)
 			require.NoError(t, err)
 			step := 1
-			if raceEnabled || testing.Short() {
+			if corpus.Race || testing.Short() {
 				step = 23
 			}
 			before := 0
@@ -454,7 +454,7 @@ func TestFilesCutAnywhere(t *testing.T) {
 func TestPacketsCutAnywhere(t *testing.T) {
 	files := corpus.Files(t, "captures", "lab", "link", "*.pcap*")
 	step := 2 // every other file begins at the other half of the lengths
-	if raceEnabled || testing.Short() {
+	if corpus.Race || testing.Short() {
 		step = 19
 	}
 	runs, shown := 0, 0

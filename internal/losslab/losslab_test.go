@@ -62,10 +62,14 @@ func labs(t *testing.T, names ...string) (all []*Lab) {
 // TestLoss tries 210 variants and compares the results with the page that says so; make loss
 // rewrites it.
 func TestLoss(t *testing.T) {
+	names := names
+	if corpus.Race {
+		names = names[2:4]
+	}
 	trials, err := Run(labs(t, names...))
 	require.NoError(t, err)
 	total := trials.Total()
-	assert.Equal(t, 210, total.Variants)
+	assert.Equal(t, 21*len(names), total.Variants)
 	for i, k := range trials.Kinds {
 		r := &trials.Rows[i]
 		t.Logf("%s: %d of %d exchanges, %d of %d frames, bytes %+v", k.Name, r.Recovered, r.Possible, r.RecoveredFrames, r.PossibleFrames, r.Bytes)
@@ -79,6 +83,9 @@ func TestLoss(t *testing.T) {
 	}
 	for _, s := range total.Swallowed {
 		t.Log("passed over: ", s)
+	}
+	if corpus.Race {
+		return // with fewer captures the page is another one
 	}
 	page := filepath.Join("..", "..", "docs", "loss.md")
 	if *update {
@@ -99,6 +106,9 @@ func TestNothingLost(t *testing.T) {
 	}
 	var sum Result
 	for i, c := range listed(t) {
+		if corpus.Race && i%10 > 0 {
+			continue
+		}
 		l, err := New(c)
 		require.NoError(t, err)
 		for j := range kinds {

@@ -1,6 +1,0 @@
-//go:build race
-
-package cli
-
-// raceEnabled says that the race detector makes all slower.
-const raceEnabled = true
