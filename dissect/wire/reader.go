@@ -157,9 +157,11 @@ func (r *Reader) Uvarint() uint32 {
 			return uint32(b)
 		}
 	}
+	off := r.off
 	v := r.uvarint(5)
 	if v > math.MaxUint32 {
-		r.Fail(Malformed, r.off, VarintTooLong, 0, 0)
+		r.off = off
+		r.Fail(Malformed, off, VarintTooLong, 0, 0)
 		return 0
 	}
 	return uint32(v)

@@ -125,3 +125,22 @@ func TestReaderDoesNotAllocate(t *testing.T) {
 		_ = r.Err()
 	}))
 }
+
+// What fails takes no bytes, so that whoever reports the rest leaves none out.
+func TestVarintsThatFailTakeNothing(t *testing.T) {
+	for _, b := range [][]byte{
+		{0x8b, 0x8b, 0x8b, 0x8b, 0x30},       // 33 bits and more in five bytes
+		{0xff, 0xff, 0xff, 0xff, 0x1f},       // one bit too many
+		{0x80, 0x80, 0x80, 0x80, 0x80, 0x01}, // six bytes
+		{0x80, 0x80},                         // no end
+	} {
+		for name, read := range map[string]func(*wire.Reader){"uvarint": func(r *wire.Reader) { r.Uvarint() }, "varint": func(r *wire.Reader) { r.Varint() }} {
+			var r wire.Reader
+			r.Reset(append([]byte{7}, b...), 1, len(b)+1)
+			read(&r)
+			require.True(t, r.Failed(), "%s of % x", name, b)
+			assert.Equal(t, 1, r.Off(), "%s of % x", name, b)
+			assert.Equal(t, 1, r.Err().Off, "%s of % x", name, b)
+		}
+	}
+}
