@@ -17,6 +17,9 @@ func (c *conn) recovered(packet int64, abandon bool) {
 	if r == nil {
 		return
 	}
+	if _, gone := r.(interface{ Addr() uintptr }); gone {
+		panic(r) // no fault of ours: the bytes are not there any more, which their owner sees to
+	}
 	if abandon {
 		c.phase = ignored
 	}

@@ -16,6 +16,9 @@ import (
 type Options struct {
 	Limits Limits
 	Stdin  io.Reader // what the name "-" stands for; nil is the process's own
+	// Map has plain files mapped where the system can, not read. Then nobody may write to packets,
+	// and whoever looks at them does so under Guarded.
+	Map bool
 
 	// Warn is called with each Warning as it arises, on the goroutine that reads; nil ignores.
 	Warn func(Warning)
@@ -164,12 +167,12 @@ func (r *Reader) openFile(index int, probe bool) (f *file, size int64, regular b
 	if err != nil {
 		return nil, 0, false, err // names the file itself
 	}
-	plain, free, err := decompressed(in, r.opts.Limits.ZstdWindow)
+	w, free, err := r.window(in)
 	if err != nil {
 		_ = in.Close()
 		return nil, 0, false, fmt.Errorf("%s: %w", name, err)
 	}
-	f = &file{index: index, w: newWindow(plain, r.pool), limits: r.opts.Limits}
+	f = &file{index: index, w: w, limits: r.opts.Limits}
 	f.reporter = reporter{name: name, limit: r.opts.Limits.Warnings}
 	if !probe || !regular { // what cannot be opened again is read for good
 		f.warn, f.secrets, f.frame = r.opts.Warn, r.opts.Secrets, r.opts.Frame
@@ -184,4 +187,18 @@ func (r *Reader) openFile(index int, probe bool) (f *file, size int64, regular b
 		return nil, 0, false, fmt.Errorf("%s: %w", name, err)
 	}
 	return f, in.size, regular, nil
+}
+
+// window returns the window on an opened file, and a function that frees what it needs besides.
+func (r *Reader) window(in *input) (w *window, free func(), err error) {
+	if r.opts.Map {
+		if m := newMapping(in); m != nil {
+			return newMapped(m, r.pool), func() {}, nil
+		}
+	}
+	plain, free, err := decompressed(in, r.opts.Limits.ZstdWindow)
+	if err != nil {
+		return nil, nil, err
+	}
+	return newWindow(plain, r.pool), free, nil
 }

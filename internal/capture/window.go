@@ -2,10 +2,11 @@ package capture
 
 import "io"
 
-// window reads a file in large blocks and shows the unread bytes in place. Bytes move only where
-// what is asked for straddles the end of a block.
+// window reads a file in large blocks, or maps it, and shows the unread bytes in place. Bytes move
+// only where what is asked for straddles the end of a block that was read.
 type window struct {
 	src   io.Reader
+	file  *mapping // in place of src
 	pool  *blockPool
 	block *Block
 	start int   // of the unread bytes in block.data
@@ -18,6 +19,11 @@ func newWindow(src io.Reader, pool *blockPool) *window {
 	return &window{src: src, pool: pool, block: pool.get(0)}
 }
 
+// newMapped returns a window on a mapped file.
+func newMapped(m *mapping, pool *blockPool) *window {
+	return &window{file: m, pool: pool, block: &Block{home: pool}}
+}
+
 // need returns the unread bytes, at least n of them, alive until the next call. Where the source
 // ends or fails before, it returns what there is and the reason.
 func (w *window) need(n int) ([]byte, error) {
@@ -28,6 +34,9 @@ func (w *window) need(n int) ([]byte, error) {
 }
 
 func (w *window) fill(n int) ([]byte, error) {
+	if w.file != nil {
+		return w.move(n)
+	}
 	for empty := 0; w.end-w.start < n && w.err == nil; {
 		w.room(n)
 		got, err := w.src.Read(w.block.data[w.end:])
@@ -37,6 +46,23 @@ func (w *window) fill(n int) ([]byte, error) {
 			if empty++; empty == 100 {
 				w.err = io.ErrNoProgress
 			}
+		}
+	}
+	b := w.block.data[w.start:w.end]
+	if len(b) >= n {
+		return b, nil
+	}
+	return b, w.err
+}
+
+// move maps the part of the file that begins with the unread bytes.
+func (w *window) move(n int) ([]byte, error) {
+	if w.err == nil {
+		block, at, err := w.file.part(w.off, n, w.pool.size, w.pool)
+		w.err = err
+		if block != nil {
+			w.block.Release()
+			w.block, w.start, w.end = block, at, len(block.data)
 		}
 	}
 	b := w.block.data[w.start:w.end]

@@ -31,7 +31,10 @@ type parallel struct {
 	whole   divisible
 	decrypt *decryption
 	feed    *feed
-	halted  atomic.Bool // nothing more is wanted
+	halted  atomic.Bool // nothing more is wanted, or can be had
+
+	mu     sync.Mutex
+	failed error // why a worker could not go on
 }
 
 // worker is a goroutine with its lane.
@@ -55,13 +58,19 @@ func (p *parallel) run(r *capture.Reader, stop func(), progress func()) error {
 		working.Go(func() { p.work(w, i) })
 	}
 	merging.Go(func() { p.merge(stop) })
-	err := p.read(r, progress)
+	var err error
+	if gone := capture.Guarded(func() { err = p.read(r, progress) }); gone != nil {
+		err = gone
+	}
 	if p.halted.Load() && errors.Is(err, context.Canceled) {
 		err = nil
 	}
 	p.feed.close(!p.halted.Load())
 	working.Wait()
 	merging.Wait()
+	if err == nil {
+		err = p.failed
+	}
 	p.decrypt.end()
 	lanes := make([]*lane, len(workers))
 	for i, w := range workers {
@@ -153,12 +162,24 @@ func (p *parallel) work(w *worker, i int) {
 		w.results.reset()
 		w.results.lane, w.results.seen = w.lane, seen
 		if !p.halted.Load() {
-			w.lane.batch(b, i, w.results)
+			if err := capture.Guarded(func() { w.lane.batch(b, i, w.results) }); err != nil {
+				p.fail(err)
+			}
 		}
 		seen = w.results.seen
 		w.lane.dissector.Passed(b.end)
 		b.done.Done()
 	}
+}
+
+// fail ends the work: a worker cannot go on.
+func (p *parallel) fail(err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.failed == nil {
+		p.failed = err
+	}
+	p.halted.Store(true)
 }
 
 // batch takes worker i's part of a batch.

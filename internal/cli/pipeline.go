@@ -73,7 +73,7 @@ func (p *pipeline) run() error {
 			decrypt.secrets(s)
 		}
 	}
-	r, err := capture.Open(ctx, p.files, capture.Options{
+	r, err := open(ctx, p.files, capture.Options{
 		Stdin:   p.env.stdin,
 		Secrets: secrets,
 		Warn: func(w capture.Warning) {
@@ -92,8 +92,8 @@ func (p *pipeline) run() error {
 	progress := func() { bar.update(r.Progress()) }
 	if par != nil {
 		err = par.run(r, stop, progress)
-	} else {
-		err = p.dissect(r, decrypt, progress)
+	} else if gone := capture.Guarded(func() { err = p.dissect(r, decrypt, progress) }); gone != nil {
+		err = gone
 	}
 	bar.done()
 	p.unread(r.Stats())
@@ -101,6 +101,15 @@ func (p *pipeline) run() error {
 		return fmt.Errorf("interrupted after %s; what was complete is shown", plural(r.Stats().Packets, "packet"))
 	}
 	return err
+}
+
+// open opens captures, mapping those that can be.
+func open(ctx context.Context, files []string, o capture.Options) (r *capture.Reader, err error) {
+	o.Map = true
+	if gone := capture.Guarded(func() { r, err = capture.Open(ctx, files, o) }); gone != nil {
+		return nil, gone
+	}
+	return r, err
 }
 
 // workers returns how many there are.
