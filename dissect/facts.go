@@ -199,11 +199,17 @@ func (v *view) pass(place int64) {
 	}
 }
 
-// await returns once all other views have passed v's place.
+// await returns once all other views have passed v's place. As v has passed what is before it, two
+// that wait at the same time do not wait for each other.
 func (v *view) await() {
-	v.facts.mu.Lock()
-	defer v.facts.mu.Unlock()
-	v.facts.await(v, v.place)
+	f := v.facts
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	v.passed.Store(max(v.passed.Load(), v.place))
+	if f.wait.Load() > 0 {
+		f.moved.Broadcast()
+	}
+	f.await(v, v.place)
 }
 
 // TopicName returns the name of a topic id.
