@@ -7,6 +7,10 @@ import (
 	"runtime/debug"
 )
 
+// mappedSize is how much of a file is mapped at a time: unmapping interrupts all processors, so that
+// it should be seldom.
+const mappedSize = 2 << 20
+
 // mapping shows the bytes of a regular file in place, so that they need not be copied. Each part
 // is a Block, which goes away with its last user.
 type mapping struct {

@@ -1,18 +1,23 @@
 package capture
 
-import "io"
+import (
+	"io"
+	"math"
+)
 
 // window reads a file in large blocks, or maps it, and shows the unread bytes in place. Bytes move
 // only where what is asked for straddles the end of a block that was read.
 type window struct {
-	src   io.Reader
-	file  *mapping // in place of src
-	pool  *blockPool
-	block *Block
-	start int   // of the unread bytes in block.data
-	end   int   // behind them
-	off   int64 // in the file, of start
-	err   error // why no more can be read, sticky
+	src    io.Reader
+	parts  *mapping // in place of src
+	pool   *blockPool
+	block  *Block
+	seen   int   // behind what was looked at ahead
+	start  int   // of the unread bytes in block.data
+	end    int   // behind them
+	off    int64 // in the file, of start
+	looked byte  // keeps lookAhead's reading from being left out
+	err    error // why no more can be read, sticky
 }
 
 func newWindow(src io.Reader, pool *blockPool) *window {
@@ -21,7 +26,7 @@ func newWindow(src io.Reader, pool *blockPool) *window {
 
 // newMapped returns a window on a mapped file.
 func newMapped(m *mapping, pool *blockPool) *window {
-	return &window{file: m, pool: pool, block: &Block{home: pool}}
+	return &window{parts: m, pool: pool, block: &Block{home: pool}}
 }
 
 // need returns the unread bytes, at least n of them, alive until the next call. Where the source
@@ -34,7 +39,7 @@ func (w *window) need(n int) ([]byte, error) {
 }
 
 func (w *window) fill(n int) ([]byte, error) {
-	if w.file != nil {
+	if w.parts != nil {
 		return w.move(n)
 	}
 	for empty := 0; w.end-w.start < n && w.err == nil; {
@@ -58,11 +63,11 @@ func (w *window) fill(n int) ([]byte, error) {
 // move maps the part of the file that begins with the unread bytes.
 func (w *window) move(n int) ([]byte, error) {
 	if w.err == nil {
-		block, at, err := w.file.part(w.off, n, w.pool.size, w.pool)
+		block, at, err := w.parts.part(w.off, n, max(w.pool.size, mappedSize), w.pool)
 		w.err = err
 		if block != nil {
 			w.block.Release()
-			w.block, w.start, w.end = block, at, len(block.data)
+			w.block, w.start, w.end, w.seen = block, at, len(block.data), at
 		}
 	}
 	b := w.block.data[w.start:w.end]
@@ -103,6 +108,26 @@ func (w *window) room(n int) {
 func (w *window) advance(n int) {
 	w.start += n
 	w.off += int64(n)
+	if w.start >= w.seen {
+		w.lookAhead()
+	}
+}
+
+// lookAhead looks at what comes next in a mapped file. In order, memory comes as fast as it can;
+// record by record, each would be waited for, since only its header tells where the next one is.
+func (w *window) lookAhead() {
+	const stretch, line = 64 << 10, 64
+	w.seen = math.MaxInt
+	if w.parts == nil {
+		return
+	}
+	w.seen = min(w.start+stretch, w.end)
+	b := w.block.data[w.start:w.seen]
+	var sum byte
+	for ; len(b) >= 4*line; b = b[4*line:] {
+		sum += b[0] + b[line] + b[2*line] + b[3*line]
+	}
+	w.looked += sum
 }
 
 // skip passes over n bytes, read or not.

@@ -22,16 +22,15 @@ type epochs struct {
 	begun           bool
 }
 
-// next takes a segment and reports whether an epoch begins with it; full tells that the one
-// before has ended by what it held.
-func (e *epochs) next(s *reassembly.Segment) (begins, full bool) {
-	full = e.segments >= epochSegments || e.bytes >= epochBytes
+// next takes a segment and reports whether an epoch begins with it.
+func (e *epochs) next(s *reassembly.Segment) (begins bool) {
+	full := e.segments >= epochSegments || e.bytes >= epochBytes
 	if begins = full || !e.begun || s.Time-e.started >= epochTime; begins {
 		*e = epochs{started: s.Time, begun: true}
 	}
 	e.segments++
 	e.bytes += len(s.Payload)
-	return begins, full
+	return begins
 }
 
 // mark is the beginning of an epoch.

@@ -3,6 +3,7 @@ package cli
 import (
 	"encoding/binary"
 	"sync"
+	"sync/atomic"
 
 	"github.com/kdissect/kdissect/internal/capture"
 	"github.com/kdissect/kdissect/reassembly"
@@ -11,9 +12,12 @@ import (
 // batches is how many batches are under way at most.
 const batches = 4
 
-// batchBytes is what a batch may make of text, about. Segments become text of as many times their
-// size as the form of output has it.
-const batchBytes = 1 << 20
+// What a batch may hold where its segments become as much text, about. Forms of output that make
+// more of them have smaller ones.
+const (
+	batchSegments = 1024
+	batchBytes    = 2 << 20
+)
 
 // batch is a stretch of a capture on its way through the workers.
 type batch struct {
@@ -25,27 +29,28 @@ type batch struct {
 	end      int64            // place behind it
 	last     bool             // the capture ends here, by itself
 	results  []results
-	done     sync.WaitGroup
+	number   int64        // of the batch, from 0
+	left     atomic.Int32 // workers that are not done
 }
 
 // feed hands the segments of a capture to workers, each connection to one.
 type feed struct {
 	epochs epochs
 	lanes  []chan *batch
-	order  chan *batch // all batches, for what merges their results
 	free   chan *batch
+	sent   int64 // batches
 	packet int64 // the latest
 	// segments and bytes bound a batch; an epoch may have several.
 	segments, bytes int
 
-	// mu guards the present batch, where it is sent on as time goes by.
+	// mu guards the present batch where it is sent on as time goes by.
 	mu  sync.Mutex
 	cur *batch
 }
 
 // newFeed returns a feed for segments that become growth times as much text.
 func newFeed(workers, growth int) *feed {
-	f := &feed{segments: max(epochSegments/growth, 64), bytes: max(min(batchBytes/growth, epochBytes), 64<<10), order: make(chan *batch, batches), free: make(chan *batch, batches)}
+	f := &feed{segments: max(batchSegments/growth, 64), bytes: max(batchBytes/growth, 64<<10), free: make(chan *batch, batches)}
 	for range workers {
 		f.lanes = append(f.lanes, make(chan *batch, batches))
 	}
@@ -57,10 +62,8 @@ func newFeed(workers, growth int) *feed {
 
 // add takes a segment whose payload lies in block.
 func (f *feed) add(s *reassembly.Segment, block *capture.Block) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	begins, full := f.epochs.next(s)
-	if full || f.cur != nil && (f.cur.count >= f.segments || f.cur.bytes >= f.bytes) {
+	begins := f.epochs.next(s)
+	if f.cur != nil && (f.cur.count >= f.segments || f.cur.bytes >= f.bytes) {
 		f.send()
 	}
 	b := f.batch()
@@ -80,7 +83,14 @@ func (f *feed) add(s *reassembly.Segment, block *capture.Block) {
 	f.packet = s.Packet
 }
 
-// batch returns the batch that is being filled. f.mu is held.
+// addLocked is add where the present batch is also sent on as time goes by.
+func (f *feed) addLocked(s *reassembly.Segment, block *capture.Block) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.add(s, block)
+}
+
+// batch returns the batch that is being filled.
 func (f *feed) batch() *batch {
 	if f.cur == nil {
 		f.cur = <-f.free
@@ -88,7 +98,7 @@ func (f *feed) batch() *batch {
 	return f.cur
 }
 
-// send sends the present batch on. f.mu is held.
+// send sends the present batch on.
 func (f *feed) send() {
 	b := f.cur
 	if b == nil {
@@ -96,8 +106,9 @@ func (f *feed) send() {
 	}
 	f.cur = nil
 	b.end = placeOfEpoch(f.packet + 1)
-	b.done.Add(len(f.lanes))
-	f.order <- b
+	b.number = f.sent
+	f.sent++
+	b.left.Store(int32(len(f.lanes)))
 	for _, lane := range f.lanes {
 		lane <- b
 	}
@@ -135,7 +146,6 @@ func (f *feed) close(whole bool) {
 	for _, lane := range f.lanes {
 		close(lane)
 	}
-	close(f.order)
 }
 
 // recycle makes b ready to be filled again, once nobody looks at it.

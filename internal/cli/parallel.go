@@ -32,9 +32,16 @@ type parallel struct {
 	decrypt *decryption
 	feed    *feed
 	halted  atomic.Bool // nothing more is wanted, or can be had
+	stop    func()      // ends the reading
 
 	mu     sync.Mutex
 	failed error // why a worker could not go on
+
+	// merging guards what brings the results together.
+	merging sync.Mutex
+	merger  *merger
+	ready   [batches]*batch // batches that all workers have done, by number
+	merged  int64           // batches
 }
 
 // worker is a goroutine with its lane.
@@ -45,7 +52,8 @@ type worker struct {
 
 // run moves the segments of a capture through the workers. stop ends the reading of r.
 func (p *parallel) run(r *capture.Reader, stop func(), progress func()) error {
-	var working, merging sync.WaitGroup
+	p.stop, p.merger = stop, newMerger(len(p.feed.lanes))
+	var working sync.WaitGroup
 	facts := &dissect.Facts{}
 	workers := make([]*worker, len(p.feed.lanes))
 	for i := range workers {
@@ -57,7 +65,6 @@ func (p *parallel) run(r *capture.Reader, stop func(), progress func()) error {
 	for i, w := range workers {
 		working.Go(func() { p.work(w, i) })
 	}
-	merging.Go(func() { p.merge(stop) })
 	var err error
 	if gone := capture.Guarded(func() { err = p.read(r, progress) }); gone != nil {
 		err = gone
@@ -67,7 +74,6 @@ func (p *parallel) run(r *capture.Reader, stop func(), progress func()) error {
 	}
 	p.feed.close(!p.halted.Load())
 	working.Wait()
-	merging.Wait()
 	if err == nil {
 		err = p.failed
 	}
@@ -109,7 +115,9 @@ func (w *worker) report(c *reassembly.Conn) {
 
 // read moves segments from r to the feed.
 func (p *parallel) read(r *capture.Reader, progress func()) error {
+	add := p.feed.add
 	if grows(p.files) {
+		add = p.feed.addLocked
 		stop := p.sendOften()
 		defer stop()
 	}
@@ -123,7 +131,7 @@ func (p *parallel) read(r *capture.Reader, progress func()) error {
 		if n == 0 {
 			p.first = seg.Time
 		}
-		p.feed.add(&seg, r.Packet().Block)
+		add(&seg, r.Packet().Block)
 		if n%1024 == 0 {
 			progress()
 		}
@@ -168,7 +176,9 @@ func (p *parallel) work(w *worker, i int) {
 		}
 		seen = w.results.seen
 		w.lane.dissector.Passed(b.end)
-		b.done.Done()
+		if b.left.Add(-1) == 0 {
+			p.done(b)
+		}
 	}
 }
 
@@ -210,25 +220,39 @@ func (l *lane) shared(s *reassembly.Segment, r *results) {
 	r.open()
 }
 
-// merge gives the results of all workers to the command, batch by batch.
-func (p *parallel) merge(stop func()) {
-	m := newMerger(len(p.feed.lanes))
-	for b := range p.feed.order {
-		b.done.Wait()
-		if !p.halted.Load() {
-			m.merge(b, func(r *result, connection int64, text []byte) {
-				if r.kind == remark {
-					p.decrypt.remark(connection, string(text))
-					return
-				}
-				p.whole.take(r, connection, text)
-			})
-			p.whole.flush()
+// done takes a batch that all workers have done. Whoever brings the one whose turn it is merges
+// what is ready.
+func (p *parallel) done(b *batch) {
+	p.merging.Lock()
+	defer p.merging.Unlock()
+	p.ready[b.number%batches] = b
+	for {
+		next := &p.ready[p.merged%batches]
+		if *next == nil {
+			return
 		}
-		if p.stopped() && !p.halted.Load() {
-			p.halted.Store(true)
-			stop()
+		p.merge(*next)
+		p.feed.recycle(*next)
+		*next = nil
+		p.merged++
+	}
+}
+
+// merge gives the results of all workers in a batch to the command. p.merging is held.
+func (p *parallel) merge(b *batch) {
+	if p.halted.Load() {
+		return
+	}
+	p.merger.merge(b, func(r *result, connection int64, text []byte) {
+		if r.kind == remark {
+			p.decrypt.remark(connection, string(text))
+			return
 		}
-		p.feed.recycle(b)
+		p.whole.take(r, connection, text)
+	})
+	p.whole.flush()
+	if p.stopped() {
+		p.halted.Store(true)
+		p.stop()
 	}
 }

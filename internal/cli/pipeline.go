@@ -182,7 +182,7 @@ func (p *pipeline) assemble(from segments, l *lane, progress func()) error {
 		if n == 0 {
 			p.first = seg.Time
 		}
-		begins, _ := epochs.next(&seg)
+		begins := epochs.next(&seg)
 		switch {
 		case p.now != nil:
 			l.assembler.Advance(p.now())
