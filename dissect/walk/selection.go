@@ -1,6 +1,8 @@
 package walk
 
 import (
+	"encoding/binary"
+
 	"github.com/kdissect/kdissect/dissect/schema"
 	"github.com/kdissect/kdissect/tree"
 )
@@ -9,7 +11,7 @@ import (
 // passed over at once. It is made once for a plan and read by many.
 type Selection struct {
 	plan *schema.Plan
-	root picks
+	root *picks
 }
 
 // Select picks the fields of p of which wanted holds. It is asked about the leaves and about
@@ -22,40 +24,61 @@ func Select(p *schema.Plan, wanted func(*tree.Desc) bool) *Selection {
 
 // picks is a struct with its fields picked.
 type picks struct {
-	layout *schema.Struct
-	list   []pick
-	tags   []pick // of layout.Tags, one for each
+	flexible bool
+	list     []pick
+	tags     []pick // one for each that the layout has
 }
 
-// pick is what is done at one field, or at a run of fixed-size fields that nobody wants.
+// pickForm is how a pick is decoded where nothing is wrong.
+type pickForm uint8
+
+const (
+	pickOther   pickForm = iota // as a field alone
+	pickFixed                   // a run of fields of fixed size
+	pickString                  // a length and text
+	pickBytes                   // a length and bytes
+	pickRecords                 // a length and a record set
+	pickArray                   // a count and elements
+)
+
+// pick is what is done at one field, or at a run of fixed-size fields.
 type pick struct {
-	field *schema.Field // nil for a run that nobody wants
-	run   []schema.Field
-	size  int  // bytes of the run, or of a leaf that always has as many; else 0
-	want  bool // it, or something in it
-	// element is set for those of an array, which have no pick of their own.
+	field *schema.Field // nil for a run
+	form  pickForm
+	head  uint8 // bytes of the length or the count; 0 for a uvarint
+	want  bool  // it, or something in it
+	// element is set for the elements of an array.
 	element bool
-	inner   picks // of a struct, or of the elements of an array that are structs
+	size    int    // bytes of a run
+	loads   []load // of a run: what is wanted of it
+	run     []pick // the fields of a run, for where not all of it is there
+	least   int64  // bytes that an element of an array takes, by which its count is judged
+	inner   *picks // of a struct, or of the elements of an array that are structs
+	elem    *pick  // of the elements of an array that are leaves
 }
 
-func selectStruct(layout *schema.Struct, wanted func(*tree.Desc) bool) (p picks, any bool) {
-	p.layout = layout
-	from := 0 // of the run that the last pick is
+// load is a wanted leaf in a run.
+type load struct {
+	desc *tree.Desc
+	op   schema.Op
+	at   int // in the run
+}
+
+func selectStruct(layout *schema.Struct, wanted func(*tree.Desc) bool) (p *picks, any bool) {
+	p = &picks{flexible: layout.Flexible}
 	for i := range layout.Fields {
 		k := selectField(&layout.Fields[i], wanted)
 		any = any || k.want
-		if size := k.field.FixedSize; !k.want && size >= 0 {
-			if n := len(p.list); n > 0 && p.list[n-1].field == nil {
-				last := &p.list[n-1]
-				last.size, last.run = last.size+size, layout.Fields[from:i+1]
-				continue
-			}
-			from = i
-			k = pick{run: layout.Fields[i : i+1], size: size}
-		} else if size > 0 && k.field.Op != schema.OpStruct {
-			k.run, k.size = layout.Fields[i:i+1], size
+		if !fixed(&k) {
+			p.list = append(p.list, k)
+			continue
 		}
-		p.list = append(p.list, k)
+		n := len(p.list)
+		if n == 0 || p.list[n-1].form != pickFixed {
+			p.list = append(p.list, pick{form: pickFixed})
+			n++
+		}
+		p.list[n-1].extend(k)
 	}
 	for i := range layout.Tags {
 		k := selectField(&layout.Tags[i], wanted)
@@ -65,19 +88,89 @@ func selectStruct(layout *schema.Struct, wanted func(*tree.Desc) bool) (p picks,
 	return p, any
 }
 
+// fixed reports whether k can be part of a run. A struct that holds something wanted cannot: it
+// is entered.
+func fixed(k *pick) bool {
+	return k.field.FixedSize >= 0 && (!k.want || k.field.Op != schema.OpStruct)
+}
+
+// extend adds a field to a run.
+func (k *pick) extend(f pick) {
+	if f.want {
+		k.want = true
+		k.loads = append(k.loads, load{f.field.Desc, f.field.Op, k.size})
+	}
+	k.run = append(k.run, f)
+	k.size += f.field.FixedSize
+}
+
 func selectField(f *schema.Field, wanted func(*tree.Desc) bool) pick {
 	k := pick{field: f}
 	switch f.Op {
 	case schema.OpStruct:
 		k.inner, k.want = selectStruct(f.Struct, wanted)
+		return k
 	case schema.OpArray:
+		k.form, k.head, k.least = pickArray, 4, int64(max(f.Elem.MinSize, 1))
 		if f.Elem.Op == schema.OpStruct {
 			k.inner, k.want = selectStruct(f.Elem.Struct, wanted)
 		} else {
 			k.want = wanted(f.Elem.Desc)
+			k.elem = &pick{field: f.Elem, want: k.want, element: true}
 		}
-	default:
+	case schema.OpString:
+		k.form, k.head = pickString, 2
+	case schema.OpBytes:
+		k.form, k.head = pickBytes, 4
+	case schema.OpRecords:
+		k.form, k.head = pickRecords, 4
+	}
+	if f.Compact {
+		k.head = 0
+	}
+	if k.form != pickArray {
 		k.want = wanted(f.Desc)
 	}
 	return k
+}
+
+// length reads the length or the count at off in b: -1 is null, and what is less is not to be read
+// in haste, being wrong, not there, or a longer uvarint. It returns the offset behind it.
+func (k *pick) length(b []byte, off int) (n, next int) {
+	switch left := len(b) - off; {
+	case k.head == 0 && left >= 1 && b[off] < 0x80:
+		return int(b[off]) - 1, off + 1
+	case k.head == 0 && left >= 2 && b[off+1] < 0x80:
+		return int(b[off])&0x7f | int(b[off+1])<<7 - 1, off + 2
+	case k.head == 2 && left >= 2:
+		return int(int16(binary.BigEndian.Uint16(b[off:]))), off + 2
+	case k.head == 4 && left >= 4:
+		return int(int32(binary.BigEndian.Uint32(b[off:]))), off + 4
+	}
+	return -2, off
+}
+
+// give gives a leaf of a run, whose bytes b begins with.
+func (l *load) give(v Visitor, b []byte) {
+	var n int64
+	switch l.op {
+	case schema.OpBool:
+		n = b2i(b[0] != 0)
+	case schema.OpInt8:
+		n = int64(int8(b[0]))
+	case schema.OpInt16:
+		n = int64(int16(binary.BigEndian.Uint16(b)))
+	case schema.OpUint16:
+		n = int64(binary.BigEndian.Uint16(b))
+	case schema.OpInt32:
+		n = int64(int32(binary.BigEndian.Uint32(b)))
+	case schema.OpUint32:
+		n = int64(binary.BigEndian.Uint32(b))
+	case schema.OpInt64, schema.OpFloat64:
+		n = int64(binary.BigEndian.Uint64(b))
+	case schema.OpUUID:
+		v.Bytes(l.desc, b[:16:16], false)
+		return
+	}
+	v.Number(l.desc, n, false)
 }

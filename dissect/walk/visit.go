@@ -37,13 +37,10 @@ func (d *Decoder) Visit(b []byte, size int32, header, body *Selection, v Visitor
 	d.visitor.v = v
 	d.r.Int32()
 	if header != nil && !d.r.Failed() {
-		d.visitFields(&header.root)
+		d.visitFields(header.root)
 	}
 	if body != nil && !d.r.Failed() {
-		v.Enter()
-		d.visitFields(&body.root)
-		d.tellVisitor()
-		v.Leave()
+		d.visitStruct(body.root)
 	}
 	d.tellVisitor()
 	res := d.result()
@@ -72,34 +69,105 @@ func (d *Decoder) tellVisitor() {
 	}
 }
 
+// visitFields decodes the fields of a struct and its tag section. It looks straight at the bytes
+// while all is well; what is not is left to the reader, which says why.
 func (d *Decoder) visitFields(p *picks) {
+	r, v := &d.r, d.visitor.v
+	b, off := r.Window(), r.Off()
 	for i := range p.list {
-		if d.r.Failed() {
+		k := &p.list[i]
+		switch k.form {
+		case pickFixed:
+			if k.size > len(b)-off {
+				break
+			}
+			for j := range k.loads {
+				l := &k.loads[j]
+				l.give(v, b[off+l.at:])
+			}
+			off += k.size
+			continue
+		case pickArray:
+			n, next := k.length(b, off)
+			if n == 0 || n == -1 && k.field.Nullable {
+				off = next
+				continue
+			}
+			if n < 0 || !k.want || int64(n)*k.least > int64(r.End()-next) {
+				break
+			}
+			r.Seek(next)
+			d.path = append(d.path, step{k.field.Desc, -1})
+			d.visitElements(k, n)
+			d.path = d.path[:len(d.path)-1]
+			if r.Failed() {
+				return
+			}
+			off = r.Off()
+			continue
+		case pickString, pickBytes, pickRecords:
+			if end := k.counted(v, b, off); end >= 0 {
+				off = end
+				continue
+			}
+		}
+		r.Seek(off)
+		d.visitAlone(k)
+		if r.Failed() {
 			return
 		}
-		k := &p.list[i]
-		switch {
-		case k.size > d.r.Captured():
-			// What does not fit is found field by field, with its path.
-			for j := range k.run {
-				d.visitField(&pick{field: &k.run[j], want: k.want}, false, -1)
-			}
-		case k.field == nil:
-			d.r.Skip(k.size)
-		case k.size > 0:
-			d.visitLeaf(k, d.r.Off())
-		default:
-			d.visitField(k, false, -1)
-		}
+		off = r.Off()
 	}
-	if p.layout.Flexible && !d.r.Failed() {
+	switch {
+	case !p.flexible:
+	case off < len(b) && b[off] == 0: // no tags
+		off++
+	default:
+		r.Seek(off)
 		d.visitTags(p)
+		return
+	}
+	r.Seek(off)
+}
+
+// counted decodes text, bytes or a record set at off in b, and returns the offset behind it; -1
+// where something is wrong.
+func (k *pick) counted(v Visitor, b []byte, off int) int {
+	n, next := k.length(b, off)
+	if n == -1 && k.field.Nullable {
+		return next
+	}
+	if n < 0 || n > len(b)-next {
+		return -1
+	}
+	end := next + n
+	c := b[next:end:end]
+	switch {
+	case k.form == pickString && !utf8.Valid(c):
+		return -1
+	case !k.want:
+	case k.form == pickRecords:
+		v.Records(c, n)
+	default:
+		v.Bytes(k.field.Desc, c, false)
+	}
+	return end
+}
+
+// visitAlone decodes a field, or those of a run one by one, so that trouble has its path.
+func (d *Decoder) visitAlone(k *pick) {
+	if k.form != pickFixed {
+		d.visitField(k, false)
+		return
+	}
+	for i := 0; i < len(k.run) && !d.r.Failed(); i++ {
+		d.visitField(&k.run[i], false)
 	}
 }
 
-// visitField decodes one field, or one element of an array.
-func (d *Decoder) visitField(k *pick, tagged bool, index int32) {
-	d.path = append(d.path, step{k.field.Desc, index})
+// visitField decodes one field.
+func (d *Decoder) visitField(k *pick, tagged bool) {
+	d.path = append(d.path, step{k.field.Desc, -1})
 	d.visitValue(k, tagged)
 	d.tellVisitor()
 	d.path = d.path[:len(d.path)-1]
@@ -223,8 +291,13 @@ func (d *Decoder) visitNested(k *pick, tagged bool, off int) {
 			return
 		}
 	}
+	d.visitStruct(k.inner)
+}
+
+// visitStruct decodes a struct that holds something wanted.
+func (d *Decoder) visitStruct(p *picks) {
 	d.visitor.v.Enter()
-	d.visitFields(&k.inner)
+	d.visitFields(p)
 	d.tellVisitor()
 	d.visitor.v.Leave()
 }
@@ -232,9 +305,8 @@ func (d *Decoder) visitNested(k *pick, tagged bool, off int) {
 // visitArray decodes a count and that many elements.
 func (d *Decoder) visitArray(k *pick, off int) {
 	_, n := d.longLength(k.field.Compact, off)
-	elem := k.field.Elem
 	if n >= 0 {
-		d.r.Count(int64(n), elem.MinSize, off)
+		d.r.Count(int64(n), k.field.Elem.MinSize, off)
 	}
 	if d.r.Failed() {
 		d.r.Rewind(off)
@@ -244,21 +316,23 @@ func (d *Decoder) visitArray(k *pick, off int) {
 		d.visitNull(k.field, off)
 		return
 	}
-	leaf := pick{field: elem, want: true, element: true}
+	d.visitElements(k, n)
+}
+
+// visitElements decodes n elements of an array.
+func (d *Decoder) visitElements(k *pick, n int) {
+	elem := k.field.Elem
 	d.path = append(d.path, step{elem.Desc, 0})
 	at := len(d.path) - 1
 	for i := 0; i < n && !d.r.Failed(); i++ {
 		d.path[at].index = int32(i)
 		switch elem.Op {
 		case schema.OpStruct:
-			d.visitor.v.Enter()
-			d.visitFields(&k.inner)
-			d.tellVisitor()
-			d.visitor.v.Leave()
+			d.visitStruct(k.inner)
 		case schema.OpString:
-			d.visitString(&leaf, d.r.Off())
+			d.visitString(k.elem, d.r.Off())
 		default:
-			d.visitLeaf(&leaf, d.r.Off())
+			d.visitLeaf(k.elem, d.r.Off())
 		}
 		d.tellVisitor()
 	}
@@ -325,7 +399,7 @@ func (d *Decoder) visitTag(p *picks, last int64) int64 {
 	for i := range p.tags {
 		if k := &p.tags[i]; int64(k.field.Tag) == tag {
 			known = true
-			d.visitField(k, true, -1)
+			d.visitField(k, true)
 			break
 		}
 	}

@@ -37,6 +37,12 @@ func (r *Reader) Left() int { return r.end - r.off }
 // Captured returns the bytes left that can be read.
 func (r *Reader) Captured() int { return max(min(r.end, len(r.buf))-r.off, 0) }
 
+// Window returns the buffer up to the end of the region: what is behind Off there can be read.
+func (r *Reader) Window() []byte { return r.buf[:min(r.end, len(r.buf))] }
+
+// Seek goes on at off, which lies in the window: what is before it was read there.
+func (r *Reader) Seek(off int) { r.off = off }
+
 // Buf returns the whole buffer.
 func (r *Reader) Buf() []byte { return r.buf }
 
@@ -245,7 +251,7 @@ func (r *Reader) Count(n int64, minSize int, off int) int {
 		r.Fail(Malformed, off, NegativeLength, n, 0)
 		return 0
 	}
-	if n > int64(r.Left()/max(minSize, 1)) {
+	if left := int64(r.Left()); n > left || n*int64(max(minSize, 1)) > left {
 		r.Fail(Malformed, off, CountTooLarge, n, int64(r.Left()))
 		return 0
 	}
