@@ -22,6 +22,9 @@ func Select(p *schema.Plan, wanted func(*tree.Desc) bool) *Selection {
 	return s
 }
 
+// Plan returns the plan whose fields were picked.
+func (s *Selection) Plan() *schema.Plan { return s.plan }
+
 // picks is a struct with its fields picked.
 type picks struct {
 	flexible bool

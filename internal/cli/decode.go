@@ -375,7 +375,7 @@ func (d *decoder) appendSummary(b []byte, fr *dissect.Frame) []byte {
 	for _, e := range d.facts.Errors() {
 		b = fmt.Appendf(b, "  %s", d.facts.ErrorName(e.Code))
 	}
-	if i, found := d.facts.WorstIssue(); found {
+	if i := d.facts.WorstIssue(); i != nil {
 		b = fmt.Appendf(b, "  !! %s: %s", i.Code, i.Text)
 	}
 	return append(b, '\n')

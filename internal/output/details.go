@@ -1,8 +1,6 @@
 package output
 
 import (
-	"strconv"
-
 	"github.com/kdissect/kdissect/dissect"
 	"github.com/kdissect/kdissect/tree"
 )
@@ -80,7 +78,7 @@ func (d *details) word(s string) {
 
 func (d *details) text(s string) { d.b = append(d.b, s...) }
 
-func (d *details) num(n int64) { d.b = strconv.AppendInt(d.b, n, 10) }
+func (d *details) num(n int64) { d.b = appendInt(d.b, n) }
 
 // more says how many were left out.
 func (d *details) more(n int64, what string) {
@@ -231,6 +229,12 @@ func (d *details) session64(id int32) {
 
 // list shows names.
 func (d *details) list(what string, n *names) {
+	if len(n.list) > 0 {
+		d.names(what, n)
+	}
+}
+
+func (d *details) names(what string, n *names) {
 	for i, name := range n.list {
 		if d.full() {
 			d.more(int64(n.count)-int64(i), "")
@@ -311,8 +315,8 @@ func (d *details) issue() {
 			return
 		}
 	}
-	i, found := d.f.WorstIssue()
-	if !found || i.Severity == tree.Info {
+	i := d.f.WorstIssue()
+	if i == nil || i.Severity == tree.Info {
 		return
 	}
 	d.word("! ")
@@ -325,15 +329,14 @@ func (d *details) issue() {
 func appendSize(b []byte, n int64) []byte {
 	const units = "kMGTPE"
 	if n < 1000 {
-		b = strconv.AppendInt(b, n, 10)
-		return append(b, 'B')
+		return append(appendInt(b, n), 'B')
 	}
 	i, div := 0, int64(1000)
 	for n/div >= 1000 && i < len(units)-1 {
 		div *= 1000
 		i++
 	}
-	b = strconv.AppendInt(b, n/div, 10)
+	b = appendInt(b, n/div)
 	if n/div < 100 {
 		b = append(b, '.', byte('0'+n%div/(div/10)))
 	}

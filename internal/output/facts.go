@@ -4,7 +4,6 @@ import (
 	"bytes"
 
 	"github.com/kdissect/kdissect/dissect"
-	"github.com/kdissect/kdissect/dissect/records"
 	"github.com/kdissect/kdissect/dissect/schema"
 	"github.com/kdissect/kdissect/dissect/walk"
 	"github.com/kdissect/kdissect/tree"
@@ -56,9 +55,19 @@ type Partition struct {
 	Offset        int64 // the offset in the response
 	HighWatermark int64
 	Target        int64 // of a ListOffsets request: a time or a word
-	Records       records.Summary
+	Records       recordFacts
 	Error         int16
 	has           uint8
+}
+
+// recordFacts is what a summary says of a partition's records.
+type recordFacts struct {
+	FirstOffset int64
+	Records     int64
+	Bytes       int
+	// Batches is set where there is a whole one, Wrapped where one is a compressed message, whose
+	// records are counted inside.
+	Batches, Wrapped bool
 }
 
 // ErrorCode is an error code with how often it occurs.
@@ -103,7 +112,7 @@ type Facts struct {
 	x          *dissect.Exchange
 	answering  bool // the response is being read
 	levels     []factLevel
-	selections map[*schema.Plan]*walk.Selection
+	selections selections
 	budget     int
 
 	askedTopics    int // topics of the request
@@ -158,10 +167,13 @@ type factLevel struct {
 
 // NewFacts returns a collector.
 func NewFacts(opt Options) *Facts {
-	f := &Facts{opt: opt, selections: map[*schema.Plan]*walk.Selection{}, resolve: topicName}
+	f := &Facts{opt: opt, resolve: topicName}
+	f.selections.wanted = func(p *schema.Plan, d *tree.Desc) bool {
+		return d.Kind == tree.KindRecords || p.API != nil && isFact(schema.Role(d.Role), p.Direction)
+	}
 	d := f.opt.decoder()
 	f.visit = func(fr *dissect.Frame, v walk.Visitor) {
-		fr.Visit(d, f.selection(fr.Header), f.selection(fr.Plan), v)
+		fr.Visit(d, f.selections.of(fr.Header), f.selections.of(fr.Plan), v)
 	}
 	return f
 }
@@ -185,33 +197,24 @@ func (f *Facts) half(fr *dissect.Frame) {
 	f.visit(fr, f)
 }
 
-// selection returns the fields of a layout that are facts.
-func (f *Facts) selection(p *schema.Plan) *walk.Selection {
-	if p == nil {
-		return nil
-	}
-	s := f.selections[p]
-	if s == nil {
-		s = walk.Select(p, func(d *tree.Desc) bool {
-			return d.Kind == tree.KindRecords || p.API != nil && isFact(schema.Role(d.Role), p.Direction)
-		})
-		f.selections[p] = s
-	}
-	return s
-}
-
 func (f *Facts) reset() {
 	f.x, f.answering, f.budget = nil, false, matchBudget
 	f.moreTopics, f.askedTopics, f.topic = 0, 0, f.topic[:0]
 	f.partitions, f.partitionCount, f.cursor = f.partitions[:0], 0, 0
-	for _, n := range []*names{&f.groups, &f.members, &f.instances, &f.transactions, &f.resources, &f.coordinators, &f.hosts} {
-		n.reset()
-	}
+	f.groups.reset()
+	f.members.reset()
+	f.instances.reset()
+	f.transactions.reset()
+	f.resources.reset()
+	f.coordinators.reset()
+	f.hosts.reset()
 	f.mechanism, f.software, f.softwareVersion, f.principal = nil, nil, nil, nil
 	f.throttle, f.set, f.apis = 0, 0, 0
 	f.resourceType = f.resourceType[:0]
 	f.errors, f.errorNames = f.errors[:0], nil
-	f.issue, f.issues = tree.Issue{}, 0
+	if f.issues > 0 {
+		f.issue, f.issues = tree.Issue{}, 0
+	}
 }
 
 // API returns the API of the exchange, or nil where it is unknown.
@@ -248,8 +251,13 @@ func (f *Facts) ErrorName(code int16) string {
 	return f.errorNames.Name(int64(code))
 }
 
-// WorstIssue returns the worst issue found in decoding, the first where several are; false for none.
-func (f *Facts) WorstIssue() (tree.Issue, bool) { return f.issue, f.issues > 0 }
+// WorstIssue returns the worst issue found in decoding, the first where several are; nil for none.
+func (f *Facts) WorstIssue() *tree.Issue {
+	if f.issues == 0 {
+		return nil
+	}
+	return &f.issue
+}
 
 // Failed reports whether the response has an error code or the exchange could not be shown
 // whole: what --errors selects.

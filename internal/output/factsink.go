@@ -47,7 +47,8 @@ func (f *Facts) Enter() {
 // Records implements walk.Visitor.
 func (f *Facts) Records(b []byte, size int) {
 	if l := f.level(); l != nil {
-		l.p.Records = records.Summarize(b, size-len(b))
+		s := records.Summarize(b, size-len(b))
+		l.p.Records = recordFacts{s.FirstOffset, s.Records, s.Bytes, s.Batches > 0, s.Wrapped > 0}
 		l.p.has |= hasRecords
 	}
 }

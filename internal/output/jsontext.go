@@ -126,7 +126,6 @@ func appendMillis(b []byte, ns int64) []byte {
 		b, ns = append(b, '-'), -ns
 	}
 	us := (ns + 500) / 1000
-	b = strconv.AppendInt(b, us/1000, 10)
-	us %= 1000
-	return append(b, '.', byte('0'+us/100), byte('0'+us/10%10), byte('0'+us%10))
+	b = append(appendInt(b, us/1000), '.')
+	return appendThree(b, us%1000)
 }

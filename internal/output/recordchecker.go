@@ -22,7 +22,7 @@ type SentBatch struct {
 // decompressed. It serves one goroutine.
 type BatchFinder struct {
 	decoder    walk.Decoder
-	selections map[*schema.Plan]*walk.Selection
+	selections selections
 	names      map[string]string // of topics, so that each is made once
 	found      []SentBatch
 	heads      []records.Head
@@ -35,7 +35,7 @@ type BatchFinder struct {
 
 // NewBatchFinder returns a finder.
 func NewBatchFinder() *BatchFinder {
-	return &BatchFinder{selections: map[*schema.Plan]*walk.Selection{}, names: map[string]string{}}
+	return &BatchFinder{selections: selections{wanted: isOfBatch}, names: map[string]string{}}
 }
 
 // Find returns what x carries. The list is void after the next call.
@@ -56,25 +56,16 @@ func (f *BatchFinder) frame(fr *dissect.Frame, fetched bool) {
 	}
 	f.now = SentBatch{Fetched: fetched, Packet: fr.FirstPacket}
 	f.topic, f.topicSent = nil, false
-	fr.Visit(&f.decoder, f.selection(fr.Header), f.selection(fr.Plan), f)
+	fr.Visit(&f.decoder, f.selections.of(fr.Header), f.selections.of(fr.Plan), f)
 }
 
-func (f *BatchFinder) selection(p *schema.Plan) *walk.Selection {
-	if p == nil {
-		return nil
+// isOfBatch reports whether a field says what batches there are, or of which partition.
+func isOfBatch(p *schema.Plan, d *tree.Desc) bool {
+	switch schema.Role(d.Role) {
+	case schema.RoleTopicName, schema.RoleTopicID, schema.RolePartition:
+		return p.API != nil
 	}
-	s := f.selections[p]
-	if s == nil {
-		s = walk.Select(p, func(d *tree.Desc) bool {
-			switch schema.Role(d.Role) {
-			case schema.RoleTopicName, schema.RoleTopicID, schema.RolePartition:
-				return p.API != nil
-			}
-			return d.Kind == tree.KindRecords
-		})
-		f.selections[p] = s
-	}
-	return s
+	return d.Kind == tree.KindRecords
 }
 
 // Enter implements walk.Visitor.

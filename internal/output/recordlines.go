@@ -331,9 +331,8 @@ func (r *Records) textHead(b []byte, s *RecordSet) []byte {
 
 // appendMoment appends nanoseconds since 1970 as summaries do, with a number of decimals.
 func appendMoment(b []byte, c *clock, ns int64, decimals int) []byte {
-	b, rest := c.date(b, ns)
-	b = append(b, ' ')
-	return appendTimeOfDay(b, rest, decimals)
+	b = append(c.appendDate(b, ns), ' ')
+	return c.appendTime(b, ns, decimals)
 }
 
 func appendClientID(b []byte, x *dissect.Exchange) []byte {

@@ -2,11 +2,8 @@ package output
 
 import (
 	"io"
-	"strconv"
-	"unicode/utf8"
 
 	"github.com/kdissect/kdissect/dissect"
-	"github.com/kdissect/kdissect/reassembly"
 	"github.com/kdissect/kdissect/tree"
 )
 
@@ -27,6 +24,7 @@ type Summary struct {
 	opt   Options
 	out   lines
 	clock clock
+	peers peers
 	facts *Facts
 }
 
@@ -60,8 +58,7 @@ func (s *Summary) appendHeading(b []byte, x *dissect.Exchange) []byte {
 		first = x.Response
 	}
 	b = s.color(b, bold)
-	b, _ = s.clock.date(b, first.FirstTime)
-	b = append(b, ' ')
+	b = append(s.clock.appendDate(b, first.FirstTime), ' ')
 	s.facts.Collect(x)
 	from := len(b)
 	b = s.appendColumns(b, x)
@@ -109,18 +106,16 @@ func (s *Summary) appendColumns(b []byte, x *dissect.Exchange) []byte {
 	if first == nil {
 		first = x.Response
 	}
-	_, rest := s.clock.date(b, first.FirstTime)
 	b = s.color(b, dim)
-	b = appendTimeOfDay(b, rest, 6)
+	b = s.clock.appendTime(b, first.FirstTime, 6)
 	b = s.color(b, plainColor)
 	b = append(b, ' ', ' ')
 
-	from := len(b)
-	b = appendPeers(b, x.Conn)
-	b = append(pad(b, from, connWidth), ' ', ' ')
+	b = s.peers.append(b, x.Conn)
+	b = append(b, ' ', ' ')
 
 	b = s.color(b, bold)
-	from = len(b)
+	from := len(b)
 	b = s.appendAPI(b, x)
 	b = pad(b, from, apiWidth)
 	b = s.color(b, plainColor)
@@ -129,7 +124,7 @@ func (s *Summary) appendColumns(b []byte, x *dissect.Exchange) []byte {
 	from = len(b)
 	if first.Kind == dissect.KafkaFrame {
 		b = append(b, '#')
-		b = strconv.AppendInt(b, int64(first.CorrelationID), 10)
+		b = appendInt(b, int64(first.CorrelationID))
 	}
 	b = append(pad(b, from, corrWidth), ' ')
 
@@ -140,22 +135,6 @@ func (s *Summary) appendColumns(b []byte, x *dissect.Exchange) []byte {
 	b = append(pad(b, from, clientWidth), ' ')
 	return appendLatency(b, x)
 }
-
-// appendPeers appends CLIENT > BROKER, the broker without its address where that is the
-// client's.
-func appendPeers(b []byte, c *dissect.Connection) []byte {
-	broker, client := ends(c)
-	b = appendBracketed(b, client)
-	b = append(b, " > "...)
-	if broker.IP == client.IP {
-		b = append(b, ':')
-		return strconv.AppendUint(b, uint64(broker.Port), 10)
-	}
-	return appendBracketed(b, broker)
-}
-
-// appendBracketed appends ADDRESS:PORT with IPv6 addresses in brackets.
-func appendBracketed(b []byte, e reassembly.Endpoint) []byte { return e.AddrPort().AppendTo(b) }
 
 // appendAPI appends the API's name and version.
 func (s *Summary) appendAPI(b []byte, x *dissect.Exchange) []byte {
@@ -170,10 +149,10 @@ func (s *Summary) appendAPI(b []byte, x *dissect.Exchange) []byte {
 		b = append(b, api.Name...)
 	} else {
 		b = append(b, "key "...)
-		b = strconv.AppendInt(b, int64(f.APIKey), 10)
+		b = appendInt(b, int64(f.APIKey))
 	}
 	b = append(b, " v"...)
-	return strconv.AppendInt(b, int64(f.Version), 10)
+	return appendInt(b, int64(f.Version))
 }
 
 // appendLatency appends the latency, its unit in a column.
@@ -191,7 +170,7 @@ func appendLatency(b []byte, x *dissect.Exchange) []byte {
 // appendState appends one word or more on how the exchange went: what is incomplete, the first
 // error code, the worst issue, or ok.
 func (s *Summary) appendState(b []byte, x *dissect.Exchange, f *Facts) []byte {
-	issue, found := f.WorstIssue()
+	issue := f.WorstIssue()
 	from := len(b)
 	switch {
 	case incomplete(x):
@@ -200,7 +179,7 @@ func (s *Summary) appendState(b []byte, x *dissect.Exchange, f *Facts) []byte {
 	case len(f.Errors()) > 0:
 		b = s.color(b, red)
 		b = appendError(b, f, f.Errors()[0].Code)
-	case found && issue.Severity == tree.Error:
+	case issue != nil && issue.Severity == tree.Error:
 		b = s.color(b, red)
 		b = append(b, issue.Code...)
 	case x.State == dissect.NoResponse:
@@ -222,31 +201,7 @@ func appendError(b []byte, f *Facts, code int16) []byte {
 		return append(b, name...)
 	}
 	b = append(b, "error "...)
-	return strconv.AppendInt(b, int64(code), 10)
-}
-
-// pad fills a column that began at from up to its width.
-func pad(b []byte, from, width int) []byte {
-	for n := utf8.RuneCount(b[from:]); n < width; n++ {
-		b = append(b, ' ')
-	}
-	return b
-}
-
-// alignRight moves what began at from to the right edge of a column.
-func alignRight(b []byte, from, width int) []byte {
-	n := len(b) - from
-	if n >= width {
-		return b
-	}
-	for i := n; i < width; i++ {
-		b = append(b, ' ')
-	}
-	copy(b[from+width-n:], b[from:from+n])
-	for i := from; i < from+width-n; i++ {
-		b[i] = ' '
-	}
-	return b
+	return appendInt(b, int64(code))
 }
 
 // colour is a terminal's escape sequence (ECMA-48 SGR).
@@ -262,27 +217,6 @@ const (
 func (s *Summary) color(b []byte, c colour) []byte {
 	if s.opt.Color {
 		b = append(b, c...)
-	}
-	return b
-}
-
-// appendVisible appends text from the wire for a terminal: what does not print is written \xNN.
-func appendVisible(b, s []byte) []byte {
-	for len(s) > 0 {
-		c := s[0]
-		if c >= 0x20 && c < 0x7f {
-			b = append(b, c)
-			s = s[1:]
-			continue
-		}
-		r, n := utf8.DecodeRune(s)
-		if r >= 0xa0 && (r != utf8.RuneError || n > 1) && strconv.IsPrint(r) {
-			b = append(b, s[:n]...)
-			s = s[n:]
-			continue
-		}
-		b = append(b, '\\', 'x', hexDigits[c>>4], hexDigits[c&15])
-		s = s[1:]
 	}
 	return b
 }

@@ -129,63 +129,64 @@ func (d *details) partition(p *Partition) {
 		d.text(" ")
 	}
 	d.topic, d.listed = p.Topic, bare
-	d.text("[")
-	d.num(int64(p.Index))
-	d.text("]")
+	b := append(d.b, '[')
+	b = appendInt(b, int64(p.Index))
+	b = append(b, ']')
 	if p.has&hasError != 0 && p.Error != 0 {
-		d.text(" ")
-		d.b = appendError(d.b, d.f, p.Error)
+		b = append(b, ' ')
+		b = appendError(b, d.f, p.Error)
 	}
-	d.offsets(p)
+	d.b = d.appendOffsets(b, p)
 }
 
-func (d *details) offsets(p *Partition) {
+// appendOffsets appends what was asked and answered about a partition.
+func (d *details) appendOffsets(b []byte, p *Partition) []byte {
 	failed := p.has&hasError != 0 && p.Error != 0
 	r := &p.Records
 	if p.has&hasTarget != 0 {
-		d.target(p.Target)
+		b = d.appendTarget(b, p.Target)
 	}
 	switch {
 	case failed && p.has&hasAsked != 0:
-		d.at(p.Asked)
+		b = appendAt(b, p.Asked)
 	case failed:
-	case p.has&hasRecords != 0 && p.has&inResponse != 0 && d.key() != keyProduce && r.Batches > 0:
-		d.at(r.FirstOffset)
+	case p.has&hasRecords != 0 && p.has&inResponse != 0 && d.key() != keyProduce && r.Batches:
+		b = appendAt(b, r.FirstOffset)
 	case p.has&hasOffset != 0 && (p.Offset >= 0 || p.has&hasAsked == 0):
-		d.at(p.Offset)
+		b = appendAt(b, p.Offset)
 	case p.has&hasAsked != 0:
-		d.at(p.Asked)
+		b = appendAt(b, p.Asked)
 	}
 	if p.has&hasRecords != 0 {
-		d.text(" +")
-		d.num(r.Records)
-		if r.Wrapped > 0 { // their records are counted inside
-			d.text(" or more")
+		b = append(b, " +"...)
+		b = appendInt(b, r.Records)
+		if r.Wrapped { // their records are counted inside
+			b = append(b, " or more"...)
 		}
 		if r.Bytes > 0 {
-			d.text(" ")
-			d.b = appendSize(d.b, int64(r.Bytes))
+			b = append(b, ' ')
+			b = appendSize(b, int64(r.Bytes))
 		}
 	}
 	if p.has&hasHighWatermark != 0 && !failed {
-		d.text(" hw ")
-		d.num(p.HighWatermark)
+		b = append(b, " hw "...)
+		b = appendInt(b, p.HighWatermark)
 	}
+	return b
 }
 
-// target shows what a ListOffsets request looks for: a word such as latest, or a time.
-func (d *details) target(t int64) {
-	d.text(" ")
+// appendTarget appends what a ListOffsets request looks for: a word such as latest, or a time.
+func (d *details) appendTarget(b []byte, t int64) []byte {
+	b = append(b, ' ')
 	if d.f.targetNames != nil {
 		if name := d.f.targetNames.Name(t); name != "" {
-			d.text(name)
-			return
+			return append(b, name...)
 		}
 	}
-	d.num(t)
+	return appendInt(b, t)
 }
 
-func (d *details) at(offset int64) {
-	d.text(" @")
-	d.num(offset)
+func appendAt(b []byte, offset int64) []byte {
+	b = append(b, " @"...)
+	return appendInt(b, offset)
 }
