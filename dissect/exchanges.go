@@ -41,13 +41,11 @@ func (d *Dissector) recycle(x *exchange) {
 	for _, b := range x.buf {
 		d.pool.Put(b)
 	}
-	*x = exchange{
-		Exchange:     Exchange{Issues: x.Issues[:0]},
-		request:      Frame{Issues: x.request.Issues[:0]},
-		response:     Frame{Issues: x.response.Issues[:0]},
-		head:         x.head[:0],
-		requestMarks: x.requestMarks[:0], responseMarks: x.responseMarks[:0],
-	}
+	issues, requestIssues, responseIssues := x.Issues, x.request.Issues, x.response.Issues
+	head, requestMarks, responseMarks := x.head, x.requestMarks, x.responseMarks
+	*x = exchange{}
+	x.Issues, x.request.Issues, x.response.Issues = issues[:0], requestIssues[:0], responseIssues[:0]
+	x.head, x.requestMarks, x.responseMarks = head[:0], requestMarks[:0], responseMarks[:0]
 	if len(d.free) < maxFree {
 		d.free = append(d.free, x)
 	}

@@ -38,26 +38,32 @@ type header struct {
 // parseHeader reads the header of the request that b begins with. Frames of unknown keys are
 // read as header v1, whose fields v2 begins with too.
 func parseHeader(c *schema.Catalogue, b []byte) (h header) {
+	h.parse(c, b)
+	return h
+}
+
+// parse is parseHeader into h, which is zero.
+func (h *header) parse(c *schema.Catalogue, b []byte) {
 	h.key, h.version, h.layout = -1, -1, -1
 	if len(b) < corrOff {
-		return h
+		return
 	}
 	h.key, h.version, h.hasKey = int16At(b, keyOff), int16At(b, versionOff), true
 	h.layout = c.RequestHeaderVersion(h.key, h.version)
 	if len(b) < clientOff {
-		return h
+		return
 	}
 	h.corr, h.hasCorr = int32At(b, corrOff), true
 	if h.layout == 0 {
 		h.clientFits, h.body = true, clientOff
-		return h
+		return
 	}
 	if len(b) < clientOff+2 {
-		return h
+		return
 	}
 	n := int(int16At(b, clientOff))
 	if n < -1 || n > len(b)-clientOff-2 {
-		return h
+		return
 	}
 	h.clientFits = true
 	off := clientOff + 2
@@ -71,7 +77,6 @@ func parseHeader(c *schema.Catalogue, b []byte) (h header) {
 	if off >= 0 && h.layout > 0 {
 		h.body = off
 	}
-	return h
 }
 
 // skipTags returns the offset behind the tag section at off, or -1.

@@ -58,7 +58,8 @@ func (c *conn) request(f *frame.Frame) {
 	fr := &x.request
 	x.Request = fr
 	fill(fr, f, &x.requestMarks)
-	h := parseHeader(d.catalogue, fr.Bytes)
+	var h header
+	h.parse(d.catalogue, fr.Bytes)
 	fr.APIKey, fr.Version, fr.CorrelationID = h.key, h.version, h.corr
 	if !h.hasCorr {
 		c.anyRequest = true

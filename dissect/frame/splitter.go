@@ -244,7 +244,8 @@ func (s *Splitter) finish(m Missing) {
 
 func (s *Splitter) emit(size int32, b []byte, buf *Buffer, m Missing) {
 	f := &s.frame
-	*f = Frame{Off: s.start, Size: size, Bytes: b, Missing: m, Marks: s.marks, Last: s.packet, LastTime: s.time, Buf: buf}
+	f.Off, f.Size, f.Bytes, f.Missing, f.Buf = s.start, size, b, m, buf
+	f.Marks, f.Last, f.LastTime = s.marks, s.packet, s.time
 	s.sink.Frame(f)
 	s.pool.Put(f.Buf)
 	f.Bytes, f.Buf = nil, nil

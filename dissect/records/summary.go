@@ -43,13 +43,13 @@ type Summary struct {
 
 // Summarize reads the heads of the batches in data. missing is the number of bytes behind it
 // that were not captured. It does not allocate.
-func Summarize(data []byte, missing int) Summary {
-	s := Summary{
-		Bytes: len(data) + missing, FirstOffset: -1, LastOffset: -1, MinMagic: -1, MaxMagic: -1,
-		ProducerID: -1, ProducerEpoch: -1, BaseSequence: -1, MaxTimestamp: -1,
-	}
-	for off := 0; off < s.Bytes; {
-		e := readHead(data, off, s.Bytes)
+func Summarize(data []byte, missing int) (s Summary) {
+	s.Bytes = len(data) + missing
+	s.FirstOffset, s.LastOffset, s.MinMagic, s.MaxMagic = -1, -1, -1, -1
+	s.ProducerID, s.ProducerEpoch, s.BaseSequence, s.MaxTimestamp = -1, -1, -1, -1
+	var e entry
+	for off := 0; off < s.Bytes; off = e.end {
+		e.read(data, off, s.Bytes)
 		switch e.state {
 		case entryPartial:
 			s.Partial = s.Bytes - off
@@ -59,13 +59,12 @@ func Summarize(data []byte, missing int) Summary {
 		if e.state != entryWhole {
 			break
 		}
-		s.add(data, e)
-		off = e.end
+		s.add(data, &e)
 	}
 	return s
 }
 
-func (s *Summary) add(data []byte, e entry) {
+func (s *Summary) add(data []byte, e *entry) {
 	first, last := e.offset, e.offset
 	b := data[e.off:min(e.end, len(data))]
 	switch {
@@ -124,15 +123,21 @@ const (
 
 // readHead reads the head of the entry at off in a set that ends at end, which may lie behind
 // data.
-func readHead(data []byte, off, end int) entry {
-	e := entry{off: off, end: end, length: -1}
+func readHead(data []byte, off, end int) (e entry) {
+	e.read(data, off, end)
+	return e
+}
+
+// read is readHead into e.
+func (e *entry) read(data []byte, off, end int) {
+	e.state, e.off, e.end, e.offset, e.length, e.magic = entryWhole, off, end, 0, -1, 0
 	if end-off < headSize {
 		e.state = entryPartial
-		return e
+		return
 	}
 	if len(data)-off < headSize {
 		e.state = entryCut
-		return e
+		return
 	}
 	e.offset = int64(binary.BigEndian.Uint64(data[off:]))
 	e.length = int32(binary.BigEndian.Uint32(data[off+8:]))
@@ -147,5 +152,4 @@ func readHead(data []byte, off, end int) entry {
 		e.end = off + headSize + int(e.length)
 		e.magic = int8(data[off+magicAt])
 	}
-	return e
 }

@@ -27,7 +27,7 @@ type Visitor interface {
 // Visit decodes a frame for v like Frame, but gives selected fields only. header and body may be
 // nil where the layout is unknown. Below structs and arrays that hold nothing selected it only
 // checks that the layout fits.
-func (d *Decoder) Visit(b []byte, size int32, header, body *Selection, v Visitor) Result {
+func (d *Decoder) Visit(b []byte, size int32, header, body *Selection, v Visitor) (res Result) {
 	end := 4 + max(int(size), 0)
 	captured := min(len(b), end)
 	b = b[:captured]
@@ -43,8 +43,11 @@ func (d *Decoder) Visit(b []byte, size int32, header, body *Selection, v Visitor
 		d.visitStruct(body.root)
 	}
 	d.tellVisitor()
-	res := d.result()
-	if res.End < captured && !res.Failed && body != nil {
+	res.End, res.Contained = d.r.Off(), d.contained
+	switch err := d.r.Err(); {
+	case err != nil:
+		res.Err, res.Failed = *err, true
+	case res.End < captured && body != nil:
 		v.Issue(trailing(tree.Span{Off: int32(res.End), Len: int32(captured - res.End)}))
 	}
 	d.visitor.v = nil

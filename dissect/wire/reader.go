@@ -19,10 +19,7 @@ type Reader struct {
 
 // Reset starts reading at off in b, in a region that ends at end.
 func (r *Reader) Reset(b []byte, off, end int) {
-	*r = Reader{buf: b, off: off, end: end}
-	if off > end {
-		r.off = end
-	}
+	r.buf, r.off, r.end, r.failed = b, min(off, end), end, false
 }
 
 // Off returns the offset of the next byte.
@@ -83,7 +80,7 @@ func (r *Reader) Narrow(n int) (end int) {
 	return end
 }
 
-// Widen ends a Narrow: the error, if any, is taken back and returned, and reading goes on
+// Widen ends a Narrow: the error is taken back and returned, if there is one, and reading goes on
 // behind the narrow region, as far as it was captured.
 func (r *Reader) Widen(end int) (err Error, failed bool) {
 	err, failed = r.err, r.failed

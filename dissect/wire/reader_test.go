@@ -105,6 +105,17 @@ func TestReaderWidenBehindTheCapture(t *testing.T) {
 	assert.Equal(t, 2, r.Off())
 }
 
+func TestReaderWindowEndsWithWhatCanBeRead(t *testing.T) {
+	var r wire.Reader
+	r.Reset([]byte{1, 2, 3, 4}, 1, 8)
+	assert.Equal(t, []byte{1, 2, 3, 4}, r.Window(), "captured")
+	r.Narrow(2)
+	assert.Equal(t, []byte{1, 2, 3}, r.Window(), "of the region")
+	r.Seek(2)
+	assert.Equal(t, int8(3), r.Int8())
+	assert.Zero(t, r.Left())
+}
+
 func TestReaderBytesCannotGrowIntoTheBuffer(t *testing.T) {
 	buf := []byte{1, 2, 3}
 	var r wire.Reader

@@ -48,7 +48,9 @@ func (f *Facts) Enter() {
 func (f *Facts) Records(b []byte, size int) {
 	if l := f.level(); l != nil {
 		s := records.Summarize(b, size-len(b))
-		l.p.Records = recordFacts{s.FirstOffset, s.Records, s.Bytes, s.Batches > 0, s.Wrapped > 0}
+		r := &l.p.Records
+		r.FirstOffset, r.Records, r.Bytes = s.FirstOffset, s.Records, s.Bytes
+		r.Batches, r.Wrapped = s.Batches > 0, s.Wrapped > 0
 		l.p.has |= hasRecords
 	}
 }
@@ -91,8 +93,7 @@ func (f *Facts) Number(d *tree.Desc, n int64, element bool) {
 		f.addError(d, int16(n), l)
 	case schema.RolePartition:
 		if element {
-			p := Partition{Topic: l.topic, Index: int32(n)}
-			f.addPartition(&p)
+			f.listed(l.topic, int32(n))
 			return
 		}
 		l.partition, l.p.Index = true, int32(n)
@@ -117,6 +118,9 @@ func (f *Facts) Number(d *tree.Desc, n int64, element bool) {
 		f.single(d, n, nil)
 	}
 }
+
+// listed adds a partition of which there is no more than its index.
+func (f *Facts) listed(topic, index int32) { f.addPartition(&Partition{Topic: topic, Index: index}) }
 
 // Bytes implements walk.Visitor.
 func (f *Facts) Bytes(d *tree.Desc, b []byte, element bool) {
