@@ -147,7 +147,8 @@ func (s *Splitter) direct(b []byte) int {
 	total := 4 + int(size)
 	s.marks = append(s.marks[:0], Mark{0, s.packet, s.time})
 	s.off += int64(total)
-	s.emit(size, b[:total:total], nil, Missing{})
+	s.frame.Missing = Missing{}
+	s.emit(size, b[:total:total], nil)
 	return total
 }
 
@@ -239,12 +240,13 @@ func (s *Splitter) finish(m Missing) {
 	}
 	s.acc, s.trusted = nil, false
 	s.have, s.total = 0, 0
-	s.emit(size, b, buf, m)
+	s.frame.Missing = m
+	s.emit(size, b, buf)
 }
 
-func (s *Splitter) emit(size int32, b []byte, buf *Buffer, m Missing) {
+func (s *Splitter) emit(size int32, b []byte, buf *Buffer) {
 	f := &s.frame
-	f.Off, f.Size, f.Bytes, f.Missing, f.Buf = s.start, size, b, m, buf
+	f.Off, f.Size, f.Bytes, f.Buf = s.start, size, b, buf
 	f.Marks, f.Last, f.LastTime = s.marks, s.packet, s.time
 	s.sink.Frame(f)
 	s.pool.Put(f.Buf)

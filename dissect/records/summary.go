@@ -44,6 +44,13 @@ type Summary struct {
 // Summarize reads the heads of the batches in data. missing is the number of bytes behind it
 // that were not captured. It does not allocate.
 func Summarize(data []byte, missing int) (s Summary) {
+	s.Read(data, missing)
+	return s
+}
+
+// Read makes s what Summarize returns.
+func (s *Summary) Read(data []byte, missing int) {
+	*s = Summary{}
 	s.Bytes = len(data) + missing
 	s.FirstOffset, s.LastOffset, s.MinMagic, s.MaxMagic = -1, -1, -1, -1
 	s.ProducerID, s.ProducerEpoch, s.BaseSequence, s.MaxTimestamp = -1, -1, -1, -1
@@ -61,7 +68,6 @@ func Summarize(data []byte, missing int) (s Summary) {
 		}
 		s.add(data, &e)
 	}
-	return s
 }
 
 func (s *Summary) add(data []byte, e *entry) {

@@ -153,27 +153,21 @@ func (k *pick) length(b []byte, off int) (n, next int) {
 	return -2, off
 }
 
-// give gives a leaf of a run, whose bytes b begins with.
-func (l *load) give(v Visitor, b []byte) {
-	var n int64
+// number reads a leaf of a run, whose bytes b begins with.
+func (l *load) number(b []byte) int64 {
 	switch l.op {
 	case schema.OpBool:
-		n = b2i(b[0] != 0)
+		return b2i(b[0] != 0)
 	case schema.OpInt8:
-		n = int64(int8(b[0]))
+		return int64(int8(b[0]))
 	case schema.OpInt16:
-		n = int64(int16(binary.BigEndian.Uint16(b)))
+		return int64(int16(binary.BigEndian.Uint16(b)))
 	case schema.OpUint16:
-		n = int64(binary.BigEndian.Uint16(b))
+		return int64(binary.BigEndian.Uint16(b))
 	case schema.OpInt32:
-		n = int64(int32(binary.BigEndian.Uint32(b)))
+		return int64(int32(binary.BigEndian.Uint32(b)))
 	case schema.OpUint32:
-		n = int64(binary.BigEndian.Uint32(b))
-	case schema.OpInt64, schema.OpFloat64:
-		n = int64(binary.BigEndian.Uint64(b))
-	case schema.OpUUID:
-		v.Bytes(l.desc, b[:16:16], false)
-		return
+		return int64(binary.BigEndian.Uint32(b))
 	}
-	v.Number(l.desc, n, false)
+	return int64(binary.BigEndian.Uint64(b)) // OpInt64, OpFloat64
 }

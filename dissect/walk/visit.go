@@ -86,7 +86,12 @@ func (d *Decoder) visitFields(p *picks) {
 			}
 			for j := range k.loads {
 				l := &k.loads[j]
-				l.give(v, b[off+l.at:])
+				at := off + l.at
+				if l.op == schema.OpUUID {
+					v.Bytes(l.desc, b[at:at+16:at+16], false)
+				} else {
+					v.Number(l.desc, l.number(b[at:]), false)
+				}
 			}
 			off += k.size
 			continue
@@ -301,7 +306,9 @@ func (d *Decoder) visitNested(k *pick, tagged bool, off int) {
 func (d *Decoder) visitStruct(p *picks) {
 	d.visitor.v.Enter()
 	d.visitFields(p)
-	d.tellVisitor()
+	if d.r.Failed() {
+		d.tellVisitor()
+	}
 	d.visitor.v.Leave()
 }
 
@@ -337,7 +344,9 @@ func (d *Decoder) visitElements(k *pick, n int) {
 		default:
 			d.visitLeaf(k.elem, d.r.Off())
 		}
-		d.tellVisitor()
+		if d.r.Failed() {
+			d.tellVisitor()
+		}
 	}
 	d.path = d.path[:at]
 }

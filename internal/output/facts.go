@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"github.com/kdissect/kdissect/dissect"
+	"github.com/kdissect/kdissect/dissect/records"
 	"github.com/kdissect/kdissect/dissect/schema"
 	"github.com/kdissect/kdissect/dissect/walk"
 	"github.com/kdissect/kdissect/tree"
@@ -112,6 +113,8 @@ type Facts struct {
 	x          *dissect.Exchange
 	answering  bool // the response is being read
 	levels     []factLevel
+	alone      Partition       // one of a list, on its way
+	recordSet  records.Summary // the same
 	selections selections
 	budget     int
 

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"math"
 
-	"github.com/kdissect/kdissect/dissect/records"
 	"github.com/kdissect/kdissect/dissect/schema"
 	"github.com/kdissect/kdissect/dissect/walk"
 	"github.com/kdissect/kdissect/tree"
@@ -47,8 +46,8 @@ func (f *Facts) Enter() {
 // Records implements walk.Visitor.
 func (f *Facts) Records(b []byte, size int) {
 	if l := f.level(); l != nil {
-		s := records.Summarize(b, size-len(b))
-		r := &l.p.Records
+		s, r := &f.recordSet, &l.p.Records
+		s.Read(b, size-len(b))
 		r.FirstOffset, r.Records, r.Bytes = s.FirstOffset, s.Records, s.Bytes
 		r.Batches, r.Wrapped = s.Batches > 0, s.Wrapped > 0
 		l.p.has |= hasRecords
@@ -120,7 +119,11 @@ func (f *Facts) Number(d *tree.Desc, n int64, element bool) {
 }
 
 // listed adds a partition of which there is no more than its index.
-func (f *Facts) listed(topic, index int32) { f.addPartition(&Partition{Topic: topic, Index: index}) }
+func (f *Facts) listed(topic, index int32) {
+	p := &f.alone
+	p.Topic, p.Index, p.has = topic, index, 0
+	f.addPartition(p)
+}
 
 // Bytes implements walk.Visitor.
 func (f *Facts) Bytes(d *tree.Desc, b []byte, element bool) {
@@ -361,9 +364,27 @@ func (f *Facts) addPartition(p *Partition) {
 	if f.partitionCount < math.MaxInt32 {
 		f.partitionCount++
 	}
-	if len(f.partitions) < maxPartitions {
-		f.partitions = append(f.partitions, *p)
+	n := len(f.partitions)
+	if n >= maxPartitions {
+		return
 	}
+	if n == cap(f.partitions) {
+		f.partitions = append(f.partitions, Partition{})
+	}
+	f.partitions = f.partitions[:n+1]
+	f.partitions[n].set(p)
+}
+
+// set is an assignment by fields: a whole Partition would be copied in words longer than those just
+// stored, for which the processor has to wait.
+func (p *Partition) set(q *Partition) {
+	p.Topic, p.Index, p.Error, p.has = q.Topic, q.Index, q.Error, q.has
+	p.Asked, p.Offset, p.HighWatermark, p.Target = q.Asked, q.Offset, q.HighWatermark, q.Target
+	p.Records.set(&q.Records)
+}
+
+func (r *recordFacts) set(q *recordFacts) {
+	r.FirstOffset, r.Records, r.Bytes, r.Batches, r.Wrapped = q.FirstOffset, q.Records, q.Bytes, q.Batches, q.Wrapped
 }
 
 // answer brings the answer p to the entry of topic t that asked for it, if there is one.
@@ -379,7 +400,7 @@ func (f *Facts) answer(t *Topic, p *Partition) bool {
 			continue
 		}
 		if p.has&hasRecords != 0 {
-			have.Records = p.Records
+			have.Records.set(&p.Records)
 		}
 		have.Offset, have.HighWatermark, have.Error = p.Offset, p.HighWatermark, p.Error
 		have.has |= p.has
