@@ -18,7 +18,6 @@ import (
 func vectorExchanges(tb testing.TB, api string) (xs []*dissect.Exchange, size int64, walker func(*dissect.Frame, tree.Sink)) {
 	tb.Helper()
 	c := schema.Default()
-	headers := map[*dissect.Frame]*schema.Plan{}
 	type key struct {
 		version int16
 		shape   string
@@ -32,8 +31,7 @@ func vectorExchanges(tb testing.TB, api string) (xs []*dissect.Exchange, size in
 		if v.Kind == "response" {
 			dir = schema.Response
 		}
-		f := &dissect.Frame{Bytes: v.Bytes, Size: int32(len(v.Bytes) - 4), APIKey: v.Key, Version: v.Version, ClientID: []byte("client"), Plan: c.Plan(v.Key, v.Version, dir)}
-		headers[f] = c.Header(dir, v.HeaderVersion)
+		f := &dissect.Frame{Bytes: v.Bytes, Size: int32(len(v.Bytes) - 4), APIKey: v.Key, Version: v.Version, ClientID: []byte("client"), Header: c.Header(dir, v.HeaderVersion), Plan: c.Plan(v.Key, v.Version, dir)}
 		size += int64(len(v.Bytes))
 		k := key{v.Version, v.Shape}
 		if dir == schema.Request {
@@ -47,7 +45,7 @@ func vectorExchanges(tb testing.TB, api string) (xs []*dissect.Exchange, size in
 		}
 	})
 	var d walk.Decoder
-	return xs, size, func(f *dissect.Frame, s tree.Sink) { d.Frame(f.Bytes, f.Size, headers[f], f.Plan, s) }
+	return xs, size, func(f *dissect.Frame, s tree.Sink) { d.Frame(f.Bytes, f.Size, f.Header, f.Plan, s) }
 }
 
 func BenchmarkForms(b *testing.B) {
@@ -56,8 +54,7 @@ func BenchmarkForms(b *testing.B) {
 		j := NewJSON(nil, Options{})
 		s := NewSummary(nil, Options{})
 		t := NewTree(nil, Options{})
-		visitor := visiting(walker)
-		j.walk, s.facts.visit, t.walk, t.summary.facts.visit = walker, visitor, walker, visitor
+		j.walk, t.walk = walker, walker
 		for _, form := range []struct {
 			name string
 			add  func([]byte, *dissect.Exchange) []byte

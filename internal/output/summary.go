@@ -14,7 +14,6 @@ const (
 	corrWidth    = 8
 	clientWidth  = 24
 	latencyWidth = 12
-	stateWidth   = 2
 	detailWidth  = 120
 )
 
@@ -24,8 +23,9 @@ type Summary struct {
 	opt   Options
 	out   lines
 	clock clock
-	peers peers
 	facts *Facts
+
+	columns columns
 }
 
 // NewSummary returns a writer of summary lines.
@@ -33,7 +33,9 @@ func NewSummary(w io.Writer, opt Options) *Summary {
 	if opt.Width <= 0 {
 		opt.Width = detailWidth
 	}
-	return &Summary{opt: opt, out: lines{w: w, live: opt.Live}, facts: NewFacts(opt)}
+	s := &Summary{opt: opt, out: lines{w: w, live: opt.Live}, facts: NewFacts(opt)}
+	s.columns.opt = &s.opt
+	return s
 }
 
 // Exchange writes a line. It returns the writer's first error.
@@ -111,67 +113,43 @@ func (s *Summary) appendColumns(b []byte, x *dissect.Exchange) []byte {
 	b = s.color(b, plainColor)
 	b = append(b, ' ', ' ')
 
-	b = s.peers.append(b, x.Conn)
+	b = s.columns.appendPeers(b, x.Conn)
 	b = append(b, ' ', ' ')
 
 	b = s.color(b, bold)
-	from := len(b)
-	b = s.appendAPI(b, x)
-	b = pad(b, from, apiWidth)
+	b = s.columns.appendAPI(b, x)
 	b = s.color(b, plainColor)
 	b = append(b, ' ')
 
-	from = len(b)
+	from := len(b)
 	if first.Kind == dissect.KafkaFrame {
 		b = append(b, '#')
 		b = appendInt(b, int64(first.CorrelationID))
 	}
-	b = append(pad(b, from, corrWidth), ' ')
+	b = appendSpaces(b, corrWidth-(len(b)-from))
+	b = append(b, ' ')
 
-	from = len(b)
-	if x.Request != nil {
-		b = appendVisible(b, x.Request.ClientID)
-	}
-	b = append(pad(b, from, clientWidth), ' ')
+	b = s.columns.appendClient(b, x)
+	b = append(b, ' ')
 	return appendLatency(b, x)
-}
-
-// appendAPI appends the API's name and version.
-func (s *Summary) appendAPI(b []byte, x *dissect.Exchange) []byte {
-	f := x.Request
-	switch {
-	case f == nil && x.Response.Kind == dissect.TokenFrame, f != nil && f.Kind == dissect.TokenFrame:
-		return append(b, "SASL token"...)
-	case f == nil:
-		return append(b, "response"...)
-	}
-	if api := apiOf(&s.opt, f); api != nil {
-		b = append(b, api.Name...)
-	} else {
-		b = append(b, "key "...)
-		b = appendInt(b, int64(f.APIKey))
-	}
-	b = append(b, " v"...)
-	return appendInt(b, int64(f.Version))
 }
 
 // appendLatency appends the latency, its unit in a column.
 func appendLatency(b []byte, x *dissect.Exchange) []byte {
-	from := len(b)
-	if x.Request != nil && x.Response != nil {
-		b = appendMillis(b, int64(x.Latency))
-		b = append(b, " ms"...)
-	} else {
-		b = append(b, '-')
+	if x.Request == nil || x.Response == nil {
+		return append(appendSpaces(b, latencyWidth-1), '-')
 	}
-	return alignRight(b, from, latencyWidth)
+	var scratch [32]byte
+	text := appendMillis(scratch[:0], int64(x.Latency))
+	text = append(text, " ms"...)
+	b = appendSpaces(b, latencyWidth-len(text))
+	return append(b, text...)
 }
 
 // appendState appends one word or more on how the exchange went: what is incomplete, the first
 // error code, the worst issue, or ok.
 func (s *Summary) appendState(b []byte, x *dissect.Exchange, f *Facts) []byte {
 	issue := f.WorstIssue()
-	from := len(b)
 	switch {
 	case incomplete(x):
 		b = s.color(b, red)
@@ -185,7 +163,7 @@ func (s *Summary) appendState(b []byte, x *dissect.Exchange, f *Facts) []byte {
 	case x.State == dissect.NoResponse:
 		return append(b, "sent"...)
 	default:
-		return pad(append(b, "ok"...), from, stateWidth)
+		return append(b, "ok"...)
 	}
 	return s.color(b, plainColor)
 }

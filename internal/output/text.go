@@ -8,38 +8,29 @@ import (
 // spaces is as wide as any column.
 const spaces = "                                        "
 
-// pad fills a column that began at from up to its width.
+// pad fills a column of text that began at from up to its width.
 func pad(b []byte, from, width int) []byte {
-	n := len(b) - from
-	for _, c := range b[from:] {
-		if c >= utf8.RuneSelf {
-			n = utf8.RuneCount(b[from:])
-			break
-		}
-	}
-	if n < width {
-		b = append(b, spaces[:width-n]...)
-	}
-	return b
+	return appendSpaces(b, width-utf8.RuneCount(b[from:]))
 }
 
-// alignRight moves what began at from to the right edge of a column.
-func alignRight(b []byte, from, width int) []byte {
-	n := len(b) - from
-	if n >= width {
+// appendSpaces appends n spaces, none where n is negative.
+func appendSpaces(b []byte, n int) []byte {
+	if n <= 0 {
 		return b
 	}
-	b = append(b, spaces[:width-n]...)
-	copy(b[from+width-n:], b[from:from+n])
-	copy(b[from:], spaces[:width-n])
-	return b
+	return append(b, spaces[:n]...)
 }
 
 // appendInt appends n in decimal; most numbers of a summary are short.
 func appendInt(b []byte, n int64) []byte {
+	if uint64(n) < 10 {
+		return append(b, byte('0'+n))
+	}
+	return appendLongInt(b, n)
+}
+
+func appendLongInt(b []byte, n int64) []byte {
 	switch u := uint64(n); {
-	case u < 10:
-		return append(b, byte('0'+u))
 	case u < 100:
 		return append(b, byte('0'+u/10), byte('0'+u%10))
 	case u < 1000:
