@@ -69,7 +69,7 @@ func (s *Frames) Request(b []byte) *Frame {
 	if !h.hasKey {
 		return fr
 	}
-	fr.Plan = s.catalogue.Plan(h.key, h.version, schema.Request)
+	fr.Plan = h.plan
 	s.describeRequest(fr, &h, !fr.Cut())
 	if fr.Plan != nil && h.body > 0 && !fr.Cut() {
 		s.useOlder(fr, h.body)

@@ -29,7 +29,8 @@ type header struct {
 	corr         int32
 	hasKey       bool // key and version are there
 	hasCorr      bool
-	layout       int16 // header version; -1 where unknown
+	plan         *schema.Plan // of the body; nil where key or version are unknown
+	layout       int16        // header version; -1 where unknown
 	client       []byte
 	clientFits   bool // the client id is there, or the layout has none
 	body         int  // offset of the body; 0 where the header is not whole
@@ -49,7 +50,11 @@ func (h *header) parse(c *schema.Catalogue, b []byte) {
 		return
 	}
 	h.key, h.version, h.hasKey = int16At(b, keyOff), int16At(b, versionOff), true
-	h.layout = c.RequestHeaderVersion(h.key, h.version)
+	if h.plan = c.Plan(h.key, h.version, schema.Request); h.plan != nil {
+		h.layout = h.plan.HeaderVersion
+	} else {
+		h.layout = c.RequestHeaderVersion(h.key, h.version)
+	}
 	if len(b) < clientOff {
 		return
 	}

@@ -97,14 +97,13 @@ func (l *layouts) wholeRequest(b []byte) frame.Verdict {
 	if !h.clientFits {
 		return frame.No
 	}
-	p := l.catalogue.Plan(h.key, h.version, schema.Request)
-	if p == nil {
+	if h.plan == nil {
 		return frame.Weak
 	}
 	if h.body == 0 {
 		return frame.No
 	}
-	v := l.fit(b, h.body, p)
+	v := l.fit(b, h.body, h.plan)
 	if v == frame.Weak && len(h.client) == 0 {
 		return frame.No
 	}
@@ -153,12 +152,11 @@ func (l *layouts) fitsSoFar(b []byte, header, p *schema.Plan) bool {
 // producesNothing reports whether a Produce request has no topics.
 func (l *layouts) producesNothing(b []byte) bool {
 	h := parseHeader(l.catalogue, b)
-	p := l.catalogue.Plan(h.key, h.version, schema.Request)
-	if h.body == 0 || p == nil {
+	if h.body == 0 || h.plan == nil {
 		return false
 	}
 	var topics firstArray
-	l.decoder.Body(b, h.body, p, &topics)
+	l.decoder.Body(b, h.body, h.plan, &topics)
 	return topics.found && topics.count <= 0
 }
 
@@ -191,7 +189,7 @@ func (l *layouts) foundRequest(b []byte, aligned bool) frame.Verdict {
 		return frame.No
 	}
 	h := parseHeader(l.catalogue, b)
-	if l.odd(b, h.body, l.catalogue.Plan(h.key, h.version, schema.Request)) {
+	if l.odd(b, h.body, h.plan) {
 		return frame.Weak
 	}
 	return frame.Strong

@@ -68,7 +68,7 @@ func (c *conn) request(f *frame.Frame) {
 		return
 	}
 	c.follow(h.corr)
-	fr.Plan = d.catalogue.Plan(h.key, h.version, schema.Request)
+	fr.Plan = h.plan
 	d.describeRequest(fr, &h, f.Whole())
 	if h.body > 0 && f.Whole() {
 		if p := fr.Plan; p != nil {

@@ -162,6 +162,9 @@ func (s *planSet) plan(c *Catalogue, version int16) *Plan {
 }
 
 func (s *planSet) older(c *Catalogue, version int16) []*Plan {
+	if s == nil || len(s.m.Older) == 0 {
+		return nil
+	}
 	slot := s.slot(version)
 	if slot == nil {
 		return nil

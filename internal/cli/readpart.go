@@ -29,25 +29,26 @@ func (r *reader) part(into **results) (dissect.Handler, tap, error) {
 // Exchange implements dissect.Handler.
 func (p *readPart) Exchange(x *dissect.Exchange) {
 	rs := *p.into
-	res := result{kind: exchange, first: x.Conn.TCP.FirstPacket, id: x.Conn.TCP.ID, from: len(rs.text), slotFrom: len(rs.slots)}
+	from, slotFrom, sentFrom := len(rs.text), len(rs.slots), len(rs.sent)
 	if p.batches != nil { // also of exchanges that are not shown, lest there be gaps
-		res.sentFrom = len(rs.sent)
 		rs.sent = append(rs.sent, p.batches.Find(x)...)
-		res.sentTo = len(rs.sent)
 	}
 	// Without --where nothing can fail.
-	if res.shown, _ = p.selected(x); res.shown {
+	shown, _ := p.selected(x)
+	p.issues = issueCount{}
+	if shown {
 		rs.text = p.out.Append(rs.text, x)
 		rs.slots = append(rs.slots, p.slots...)
 		p.slots = p.slots[:0]
 		if p.strict {
-			p.issues = issueCount{}
 			p.count(x)
-			res.issues = p.issues
 		}
 	}
-	res.to, res.slotTo = len(rs.text), len(rs.slots)
-	rs.add(res)
+	res := rs.exchange(x.Conn.TCP)
+	res.shown, res.issues = shown, p.issues
+	res.from, res.to = from, len(rs.text)
+	res.slotFrom, res.slotTo = slotFrom, len(rs.slots)
+	res.sentFrom, res.sentTo = sentFrom, len(rs.sent)
 }
 
 // Closed implements dissect.Handler.

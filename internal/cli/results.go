@@ -2,6 +2,7 @@ package cli
 
 import (
 	"github.com/kdissect/kdissect/internal/output"
+	"github.com/kdissect/kdissect/reassembly"
 )
 
 // resultKind is what a worker found.
@@ -56,6 +57,15 @@ func (r *results) add(v result) {
 	r.open()
 	v.place = r.lane.place
 	r.list = append(r.list, v)
+}
+
+// exchange adds an exchange, for the caller to complete.
+func (r *results) exchange(c *reassembly.Conn) *result {
+	r.open()
+	r.list = append(r.list, result{kind: exchange})
+	v := &r.list[len(r.list)-1]
+	v.place, v.first, v.id = r.lane.place, c.FirstPacket, c.ID
+	return v
 }
 
 // open adds the connections that were opened meanwhile: at most one, by a segment.
