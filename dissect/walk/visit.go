@@ -84,14 +84,8 @@ func (d *Decoder) visitFields(p *picks) {
 			if k.size > len(b)-off {
 				break
 			}
-			for j := range k.loads {
-				l := &k.loads[j]
-				at := off + l.at
-				if l.op == schema.OpUUID {
-					v.Bytes(l.desc, b[at:at+16:at+16], false)
-				} else {
-					v.Number(l.desc, l.number(b[at:]), false)
-				}
+			if len(k.loads) > 0 {
+				k.give(v, b[off:])
 			}
 			off += k.size
 			continue
@@ -136,6 +130,18 @@ func (d *Decoder) visitFields(p *picks) {
 		return
 	}
 	r.Seek(off)
+}
+
+// give gives what is wanted of a run, whose bytes b begins with.
+func (k *pick) give(v Visitor, b []byte) {
+	for i := range k.loads {
+		l := &k.loads[i]
+		if l.op == schema.OpUUID {
+			v.Bytes(l.desc, b[l.at:l.at+16:l.at+16], false)
+		} else {
+			v.Number(l.desc, l.number(b[l.at:]), false)
+		}
+	}
 }
 
 // counted decodes text, bytes or a record set at off in b, and returns the offset behind it; -1
