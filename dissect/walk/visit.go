@@ -90,23 +90,14 @@ func (d *Decoder) visitFields(p *picks) {
 			off += k.size
 			continue
 		case pickArray:
-			n, next := k.length(b, off)
-			if n == 0 || n == -1 && k.field.Nullable {
-				off = next
-				continue
-			}
-			if n < 0 || !k.want || int64(n)*k.least > int64(r.End()-next) {
-				break
-			}
-			r.Seek(next)
-			d.path = append(d.path, step{k.field.Desc, -1})
-			d.visitElements(k, n)
-			d.path = d.path[:len(d.path)-1]
+			end := d.visitAtOnce(k, b, off)
 			if r.Failed() {
 				return
 			}
-			off = r.Off()
-			continue
+			if end >= 0 {
+				off = end
+				continue
+			}
 		case pickString, pickBytes, pickRecords:
 			if end := k.counted(v, b, off); end >= 0 {
 				off = end
@@ -130,6 +121,23 @@ func (d *Decoder) visitFields(p *picks) {
 		return
 	}
 	r.Seek(off)
+}
+
+// visitAtOnce decodes an array at off in b, and returns the offset behind it; -1 where something
+// is wrong with its count, or nobody wants its elements.
+func (d *Decoder) visitAtOnce(k *pick, b []byte, off int) int {
+	n, next := k.length(b, off)
+	switch {
+	case n == 0 || n == -1 && k.field.Nullable:
+		return next
+	case n < 0 || !k.want || int64(n)*k.least > int64(d.r.End()-next):
+		return -1
+	}
+	d.r.Seek(next)
+	d.path = append(d.path, step{k.field.Desc, -1})
+	d.visitElements(k, n)
+	d.path = d.path[:len(d.path)-1]
+	return d.r.Off()
 }
 
 // give gives what is wanted of a run, whose bytes b begins with.

@@ -307,8 +307,11 @@ func (f *Facts) findTopic(name []byte, id [16]byte) int32 {
 		f.moreTopics++
 		return -1
 	}
-	f.topic = append(f.topic, Topic{Name: name, ID: id, first: int32(len(f.partitions))})
-	return int32(len(f.topic) - 1)
+	f.topic = append(f.topic, Topic{})
+	at := len(f.topic) - 1
+	t := &f.topic[at]
+	t.Name, t.ID, t.first = name, id, int32(len(f.partitions))
+	return int32(at)
 }
 
 // askedTopic returns the place of a topic among those of the request, once the response is read;

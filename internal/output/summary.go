@@ -97,7 +97,9 @@ func (s *Summary) AppendFacts(b []byte, x *dissect.Exchange, f *Facts) []byte {
 	b = s.appendColumns(b, x)
 	b = append(b, ' ', ' ')
 	b = s.appendState(b, x, f)
-	d := details{b: b, from: len(b), width: s.opt.Width, wide: s.opt.Wide, f: f, x: x}
+	var d details
+	d.b, d.from, d.width, d.wide = b, len(b), s.opt.Width, s.opt.Wide
+	d.f, d.x = f, x
 	d.write()
 	return append(d.b, '\n')
 }
