@@ -12,7 +12,8 @@ import (
 type Assembler struct {
 	limits    Limits
 	handler   Handler
-	conns     map[Flow]*conn
+	conns     arena
+	table     hashTable
 	last      *conn // of the segment before: packets come in runs
 	recent    list  // open connections, least recently seen last
 	pending   list  // open connections with something undecided
@@ -32,23 +33,22 @@ func New(l Limits, h Handler) *Assembler {
 	return &Assembler{
 		limits:  l.withDefaults(),
 		handler: h,
-		conns:   make(map[Flow]*conn),
-		pending: list{which: inPending},
+		table:   newHashTable(),
 	}
 }
 
 // Segment takes the next segment of the capture. It keeps no reference to it.
 func (a *Assembler) Segment(s *Segment) {
+	a.conns.reclaim()
 	c, d := a.find(s)
 	if c == nil {
 		return
 	}
-	c.segs++
 	c.LastPacket, c.LastTime = s.Packet, s.Time
 	c.stamp = max(s.Time, a.now)
-	if a.recent.first != c {
-		a.recent.remove(c)
-		a.recent.push(c)
+	if a.recent.first != c.index {
+		a.recent.remove(c.index)
+		a.recent.push(c.index)
 	}
 	c.Dirs[d].Packets++
 	h := &c.half[d]
@@ -67,7 +67,7 @@ func (a *Assembler) Segment(s *Segment) {
 	}
 	switch {
 	case wire > 0:
-		if h.phase == firm && seq == h.nextSeq && h.held.len() == 0 && int(wire) == len(s.Payload) && h.fin < 0 {
+		if h.phase == firm && seq == h.nextSeq && !h.holds() && int(wire) == len(s.Payload) && h.fin < 0 {
 			a.chunk(h, s.Payload, s.Packet, s.Time)
 		} else {
 			a.arrive(h, arrival{seq, s.Payload, wire, s.Flags&FIN != 0, s.Packet, s.Time})
@@ -77,17 +77,17 @@ func (a *Assembler) Segment(s *Segment) {
 	}
 	if s.Flags&FIN != 0 && !c.closed {
 		c.Dirs[d].SawFIN = true
-		if len(h.early) > 0 && wire == 0 {
+		if h.starting() && wire == 0 {
 			a.commit(h)
 		}
-		if len(h.early) == 0 && !c.closed {
+		if !h.starting() && !c.closed {
 			a.sawFIN(h, seq+uint32(wire), s.Packet, s.Time)
 		}
 	}
 	if s.Flags&RST != 0 && !c.closed {
 		a.sawRST(h, s)
 	}
-	if c.links[inPending].in {
+	if a.pending.in(c.index) {
 		a.decide(c, s.Packet, s.Time)
 	}
 }
@@ -98,29 +98,41 @@ func (a *Assembler) Segment(s *Segment) {
 // that puts what it is told in order of packets knows itself where in the capture it stands.
 // Times that go backward do no harm.
 func (a *Assembler) Advance(now int64) {
+	a.conns.reclaim()
 	a.now = now
 	a.due = a.due[:0]
-	for c := a.recent.last; c != nil && now-c.stamp > a.limits.MaxIdle; c = c.links[inRecent].prev {
+	for i := a.recent.last; i != 0; i = a.recent.before(i) {
+		c := a.conns.at(i)
+		if now-c.stamp <= a.limits.MaxIdle {
+			break
+		}
 		a.due = append(a.due, c)
 	}
-	for c := a.lingering.last; c != nil && now-c.closedAt > a.limits.MaxLinger; c = a.lingering.last {
+	for a.lingering.n > 0 {
+		c := a.conns.at(a.lingering.last)
+		if now-c.stamp <= a.limits.MaxLinger {
+			break
+		}
 		a.forget(c)
 	}
 	// Going through all that is pending may cost more than a call for each packet can bear.
 	if now < a.scanned || now-a.scanned >= a.limits.GraceTime/4 {
 		a.scanned = now
-		for c := a.pending.last; c != nil; c = c.links[inPending].prev {
-			if now-c.stamp <= a.limits.MaxIdle {
+		for i := a.pending.last; i != 0; i = a.pending.before(i) {
+			if c := a.conns.at(i); now-c.stamp <= a.limits.MaxIdle {
 				a.due = append(a.due, c)
 			}
 		}
 	}
 	byAge(a.due)
 	for _, c := range a.due {
+		if c.closed { // by another one's needs
+			continue
+		}
 		if now-c.stamp > a.limits.MaxIdle {
 			a.close(c, EndIdle, c.LastPacket, now)
 			a.forget(c)
-		} else if c.links[inPending].in {
+		} else if a.pending.in(c.index) {
 			a.decide(c, c.LastPacket, now)
 		}
 	}
@@ -145,11 +157,10 @@ func (a *Assembler) Opened() int64 { return a.opened }
 func (a *Assembler) Shift(by int64) {
 	a.now += by
 	a.scanned += by
-	for c := a.recent.first; c != nil; c = c.links[inRecent].next {
-		c.stamp += by
-	}
-	for c := a.lingering.first; c != nil; c = c.links[inRecent].next {
-		c.closedAt += by
+	for _, l := range []*list{&a.recent, &a.lingering} {
+		for i := l.last; i != 0; i = l.before(i) {
+			a.conns.at(i).stamp += by
+		}
 	}
 }
 
@@ -157,17 +168,17 @@ func (a *Assembler) Shift(by int64) {
 // closed, in order of their first packets.
 func (a *Assembler) Flush() {
 	open := make([]*conn, 0, a.recent.n)
-	for c := a.recent.last; c != nil; c = c.links[inRecent].prev {
-		open = append(open, c)
+	for i := range index(a.conns.used) {
+		if a.recent.in(i + 1) {
+			open = append(open, a.conns.at(i+1))
+		}
 	}
 	byAge(open)
 	for _, c := range open {
 		a.close(c, EndCapture, c.LastPacket, c.LastTime)
 	}
-	for a.lingering.last != nil {
-		a.forget(a.lingering.last)
-	}
-	clear(a.conns)
+	a.conns, a.table = arena{}, newHashTable()
+	a.recent, a.pending, a.lingering = list{}, list{}, list{}
 	a.last = nil
 }
 

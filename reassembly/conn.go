@@ -1,6 +1,7 @@
 package reassembly
 
-// Conn is one TCP connection as the capture shows it.
+// Conn is one TCP connection as the capture shows it. It is alive until the call of Handler.Close
+// for it returns.
 type Conn struct {
 	ID          int64 // from 1, in order of appearance
 	Flow        Flow  // the Forward direction

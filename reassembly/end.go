@@ -9,7 +9,7 @@ func (a *Assembler) sawFIN(h *half, seq uint32, packet, time int64) {
 	if off < h.next { // an old one, or none of this direction
 		return
 	}
-	if n := h.held.len(); off-h.next > a.limits.reach() || n > 0 && h.held.at(n-1).end > off {
+	if reach := a.limits.reach(); off-h.next > reach || h.holds() && h.behind.held.end() > off {
 		a.note(h.c, h.d, OutOfWindow, off, 0, packet, time)
 		return
 	}
@@ -36,9 +36,10 @@ func (a *Assembler) sawRST(h *half, s *Segment) {
 	}
 	c.Dirs[h.d].SawRST = true
 	if !c.reset {
-		c.reset, c.rstSegs, c.rstTime = true, c.segs, s.Time
+		k := c.doubts()
+		c.reset, k.rstSegs, k.rstTime = true, c.segs(), s.Time
 		if s.Flags&ACK != 0 {
-			c.refused = s.Ack
+			k.refused = s.Ack
 		}
 		a.pend(c)
 	}
@@ -52,7 +53,7 @@ func (a *Assembler) close(c *conn, why End, packet, time int64) {
 	c.closing = true
 	for i := range c.half {
 		h := &c.half[i]
-		if len(h.early) > 0 {
+		if h.starting() {
 			a.commit(h)
 		}
 		a.dropStray(h)
@@ -75,9 +76,9 @@ func (a *Assembler) close(c *conn, why End, packet, time int64) {
 	case c.reset:
 		why = EndRST
 	}
-	c.closed, c.why, c.closedAt = true, why, max(time, a.now)
-	a.recent.remove(c)
-	a.pending.remove(c)
+	c.closed, c.why, c.stamp = true, why, max(time, a.now)
+	a.recent.remove(c.index)
+	a.pending.remove(c.index)
 	a.handler.Close(&c.Conn, why, packet, time)
 	if why == EndFIN || why == EndRST {
 		a.linger(c)

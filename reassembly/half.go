@@ -18,6 +18,7 @@ const (
 // half is one direction of a connection.
 type half struct {
 	c        *conn
+	behind   *behind // nil until it is needed
 	d        Dir
 	phase    phase
 	ordering bool // it has a flow in the engine
@@ -27,7 +28,6 @@ type half struct {
 	nextSeq  uint32 // of the next byte expected
 	isn      uint32
 	next     int64 // offset of the next byte expected
-	skipTo   int64 // bytes below come out of the engine as filler
 	fin      int64 // offset of the FIN, -1 where none was seen
 	finTime  int64
 	sent     int64 // the sender's own empty segments say that it sent up to here
@@ -36,15 +36,44 @@ type half struct {
 	ackLow    int64 // lowest in the window
 	ackProven int64 // every acknowledgement of a whole window was at least this
 
-	held  pieces
-	flow  gopacket.Flow
-	early []arrival // payload seen before the start is decided
-	stray *arrival  // one segment out of reach, until another confirms it
+}
+
+// behind is what of a direction waits for other segments. Most connections never need it.
+type behind struct {
+	a      *Assembler
+	h      *half
+	held   pieces
+	flow   gopacket.Flow
+	skipTo int64     // bytes below come out of the engine as filler
+	early  []arrival // payload seen before the start is decided
+	stray  *arrival  // one segment out of reach, until another confirms it
 
 	earlySegs, earlyTime int64
 }
 
-// arrival is the payload of a segment on its way in. Those in half.early and half.stray own their
+// waits returns h's behind, which is there from then on.
+func (a *Assembler) waits(h *half) *behind {
+	if h.behind == nil {
+		h.behind = &behind{a: a, h: h}
+	}
+	return h.behind
+}
+
+// holds says whether bytes wait behind a hole.
+func (h *half) holds() bool { return h.behind != nil && h.behind.held.len() > 0 }
+
+// starting says whether payload waits for the start to be decided.
+func (h *half) starting() bool { return h.behind != nil && len(h.behind.early) > 0 }
+
+// strayed returns the segment out of reach, or nil.
+func (h *half) strayed() *arrival {
+	if h.behind == nil {
+		return nil
+	}
+	return h.behind.stray
+}
+
+// arrival is the payload of a segment on its way in. Those in behind.early and behind.stray own their
 // bytes.
 type arrival struct {
 	seq          uint32
@@ -103,7 +132,7 @@ func (a *Assembler) place(h *half, v arrival) {
 		}
 	}
 	if off < h.next {
-		if v.wire <= 1 && end == h.next && h.held.len() == 0 {
+		if v.wire <= 1 && end == h.next && !h.holds() {
 			return // a keep-alive: RFC 9293 3.8.4
 		}
 		a.again(h, Retransmission, off, min(end, h.next), have, &v)
@@ -114,7 +143,7 @@ func (a *Assembler) place(h *half, v arrival) {
 	pos := max(off, h.next)
 	if pos > h.next {
 		h.c.Dirs[h.d].OutOfOrder++
-	} else if h.held.len() == 0 {
+	} else if !h.holds() {
 		if have > pos {
 			a.chunk(h, v.payload[pos-off:have-off], v.packet, v.time)
 		}
@@ -124,6 +153,7 @@ func (a *Assembler) place(h *half, v arrival) {
 		return
 	}
 
+	held := &a.waits(h).held
 	a.cover(h, pos, end, have, off, &v)
 	if len(a.parts) == 0 {
 		return
@@ -134,7 +164,7 @@ func (a *Assembler) place(h *half, v arrival) {
 	for _, t := range a.parts {
 		p := piece{off: t.off, end: t.end, packet: v.packet, time: v.time, lost: t.lost}
 		if t.lost {
-			h.held.insert(p)
+			held.insert(p)
 			continue
 		}
 		b := v.payload[t.off-off : t.end-off]
@@ -147,7 +177,7 @@ func (a *Assembler) place(h *half, v arrival) {
 		} else {
 			p.data = b
 		}
-		h.held.insert(p)
+		held.insert(p)
 		a.engine.feed(h, h.nextSeq+uint32(t.off-h.next), b)
 		// Bytes cut off by the snapshot length may be next now.
 		a.passLost(h)
@@ -159,13 +189,14 @@ func (a *Assembler) place(h *half, v arrival) {
 // of v that take the place of lost ones count as not covered.
 func (a *Assembler) cover(h *half, pos, end, have, off int64, v *arrival) {
 	a.parts = a.parts[:0]
+	held := &h.behind.held
 	for pos < end {
-		i := h.held.find(pos)
-		if i == h.held.len() || h.held.at(i).off >= end {
+		i := held.find(pos)
+		if i == held.len() || held.at(i).off >= end {
 			a.addParts(pos, end, have)
 			return
 		}
-		p := h.held.at(i)
+		p := held.at(i)
 		if p.off > pos {
 			a.addParts(pos, p.off, have)
 			pos = p.off
@@ -180,7 +211,7 @@ func (a *Assembler) cover(h *half, pos, end, have, off int64, v *arrival) {
 			a.again(h, kind, pos, to, have, v)
 		case have > pos:
 			n := min(to, have)
-			h.held.carve(i, pos, n)
+			held.carve(i, pos, n)
 			a.addParts(pos, n, have)
 		}
 		pos = to
@@ -218,10 +249,10 @@ func (a *Assembler) release(c *conn, p piece) {
 // settle does what follows from h.next having moved.
 func (a *Assembler) settle(h *half, packet, time int64) {
 	a.passLost(h)
-	if h.ordering && h.held.len() == 0 {
+	if h.ordering && !h.holds() {
 		a.engine.end(h)
 	}
-	if h.fin == h.next && !h.finished && h.held.len() == 0 {
+	if h.fin == h.next && !h.finished && !h.holds() {
 		h.finished = true
 		h.phase = firm
 		a.handler.Finish(&h.c.Conn, h.d, packet, time)
@@ -233,8 +264,12 @@ func (a *Assembler) settle(h *half, packet, time int64) {
 
 // passLost reports bytes cut off by the snapshot length whose turn has come.
 func (a *Assembler) passLost(h *half) {
-	for h.held.len() > 0 && h.held.at(0).lost && h.held.at(0).off <= h.next {
-		p := h.held.pop()
+	for h.holds() {
+		p := *h.behind.held.at(0)
+		if !p.lost || p.off > h.next {
+			return
+		}
+		h.behind.held.pop()
 		a.lose(h, p.end, SnapLength, p.packet, p.time)
 	}
 }

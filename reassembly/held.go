@@ -35,6 +35,9 @@ type pieces struct {
 func (q *pieces) len() int        { return len(q.p) - q.head }
 func (q *pieces) at(i int) *piece { return &q.p[q.head+i] }
 
+// end returns where the last piece ends; there must be one.
+func (q *pieces) end() int64 { return q.p[len(q.p)-1].end }
+
 // find returns the first piece that ends behind off.
 func (q *pieces) find(off int64) int {
 	n := q.len()

@@ -12,8 +12,8 @@ func (a *Assembler) acknowledge(h *half, ack uint32) {
 		h.ackLow = min(h.ackLow, h.next)
 		return
 	}
-	if len(h.early) > 0 {
-		if int32(ack-h.early[0].seq) <= 0 {
+	if h.starting() {
+		if int32(ack-h.behind.early[0].seq) <= 0 {
 			return
 		}
 		a.commit(h)
@@ -26,7 +26,7 @@ func (a *Assembler) acknowledge(h *half, ack uint32) {
 		return
 	}
 	ahead := int64(int32(ack - h.nextSeq))
-	if s := h.stray; s != nil {
+	if s := h.strayed(); s != nil {
 		if n := int64(int32(ack - s.seq)); n > 0 && n <= a.limits.reach() {
 			a.jumpToStray(h, h.c.LastPacket, h.c.LastTime)
 			if h.c.closed {
@@ -51,16 +51,17 @@ func (a *Assembler) acknowledge(h *half, ack uint32) {
 // asking says whether bytes of h are missing that may still come. One byte acknowledged beyond
 // all that was seen is most likely a FIN that was not captured.
 func (h *half) asking() bool {
-	return !h.finished && (h.held.len() > 0 || h.fin > h.next || h.ackLast > h.next+1)
+	return !h.finished && (h.holds() || h.fin > h.next || h.ackLast > h.next+1)
 }
 
 // pend has c looked at until nothing about it is undecided.
 func (a *Assembler) pend(c *conn) {
-	if c.links[inPending].in || c.closing {
+	if a.pending.in(c.index) || c.closing {
 		return
 	}
-	a.pending.push(c)
-	c.winSegs, c.winTime = c.segs, c.LastTime
+	a.pending.push(c.index)
+	k := c.doubts()
+	k.winSegs, k.winTime = c.segs(), c.LastTime
 	for i := range c.half {
 		c.half[i].ackLow = c.half[i].ackLast
 	}
@@ -68,11 +69,12 @@ func (a *Assembler) pend(c *conn) {
 
 // decide looks at what is undecided about c.
 func (a *Assembler) decide(c *conn, packet, time int64) {
-	if c.winTime-time > a.limits.GraceTime { // the clock was set back
-		c.winTime = time
+	k := c.doubts()
+	if k.winTime-time > a.limits.GraceTime { // the clock was set back
+		k.winTime = time
 	}
-	if c.segs-c.winSegs >= int64(a.limits.GraceSegments) || time-c.winTime >= a.limits.GraceTime {
-		c.winSegs, c.winTime = c.segs, time
+	if c.segs()-k.winSegs >= int64(a.limits.GraceSegments) || time-k.winTime >= a.limits.GraceTime {
+		k.winSegs, k.winTime = c.segs(), time
 		for i := range c.half {
 			h := &c.half[i]
 			h.ackProven = max(h.ackProven, h.ackLow)
@@ -82,7 +84,7 @@ func (a *Assembler) decide(c *conn, packet, time int64) {
 	undecided := c.reset
 	for i := range c.half {
 		h := &c.half[i]
-		if len(h.early) > 0 && (c.segs-h.earlySegs >= startSegments || time-h.earlyTime >= startTime) {
+		if w := h.behind; h.starting() && (c.segs()-w.earlySegs >= startSegments || time-w.earlyTime >= startTime) {
 			a.commit(h)
 		}
 		for !c.closed && h.asking() && a.decideHole(h, packet, time) {
@@ -90,14 +92,14 @@ func (a *Assembler) decide(c *conn, packet, time int64) {
 		if c.closed {
 			return
 		}
-		undecided = undecided || len(h.early) > 0 || h.asking()
+		undecided = undecided || h.starting() || h.asking()
 	}
-	if c.reset && (c.segs-c.rstSegs >= int64(a.limits.GraceSegments) || time-c.rstTime >= a.limits.GraceTime) {
+	if c.reset && (c.segs()-k.rstSegs >= int64(a.limits.GraceSegments) || time-k.rstTime >= a.limits.GraceTime) {
 		a.close(c, EndRST, packet, time)
 		return
 	}
 	if !undecided {
-		a.pending.remove(c)
+		a.pending.remove(c.index)
 	}
 }
 
@@ -120,8 +122,9 @@ func (a *Assembler) decideHole(h *half, packet, time int64) bool {
 // only acknowledgements tell of it.
 func (h *half) hole() (end, since int64) {
 	switch {
-	case h.held.len() > 0:
-		return h.held.at(0).off, h.held.at(0).time
+	case h.holds():
+		p := h.behind.held.at(0)
+		return p.off, p.time
 	case h.fin > h.next:
 		return h.fin, h.finTime
 	}
@@ -160,7 +163,7 @@ func (a *Assembler) lose(h *half, end int64, reason Reason, packet, time int64) 
 		h.advance(end - h.next)
 		return
 	}
-	h.skipTo = end
+	h.behind.skipTo = end
 	for h.next < end {
 		a.engine.feed(h, h.nextSeq, filler[:min(end-h.next, fillerSize)])
 	}
@@ -176,7 +179,7 @@ func (a *Assembler) gap(h *half, n int64, reason Reason, packet, time int64) {
 
 // drain delivers all that is held for h, behind its gaps.
 func (a *Assembler) drain(h *half, packet, time int64) {
-	for h.held.len() > 0 {
+	for h.holds() {
 		end, _ := h.hole()
 		a.giveUp(h, end, packet, time)
 	}
@@ -190,10 +193,10 @@ func (a *Assembler) enforce(h *half, packet, time int64) {
 	}
 	for a.cost > a.limits.MaxBytes {
 		oldest := a.pending.last
-		for oldest != nil && oldest.cost == 0 {
-			oldest = oldest.links[inPending].prev
+		for oldest != 0 && a.conns.at(oldest).cost == 0 {
+			oldest = a.pending.before(oldest)
 		}
-		if oldest == nil || !a.squeeze(oldest, packet, time) {
+		if oldest == 0 || !a.squeeze(a.conns.at(oldest), packet, time) {
 			return
 		}
 	}
@@ -204,10 +207,10 @@ func (a *Assembler) squeeze(c *conn, packet, time int64) bool {
 	before := c.cost
 	for i := range c.half {
 		h := &c.half[i]
-		if len(h.early) > 0 {
+		if h.starting() {
 			a.commit(h)
 		}
-		if h.held.len() > 0 && !c.closed {
+		if h.holds() && !c.closed {
 			end, _ := h.hole()
 			a.giveUp(h, end, packet, time)
 		}

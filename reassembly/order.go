@@ -37,7 +37,7 @@ type engine struct {
 }
 
 // New implements tcpassembly.StreamFactory.
-func (e *engine) New(_, _ gopacket.Flow) tcpassembly.Stream { return e.starting }
+func (e *engine) New(_, _ gopacket.Flow) tcpassembly.Stream { return e.starting.behind }
 
 // begin starts a flow for h at its next byte.
 func (e *engine) begin(h *half) {
@@ -48,7 +48,7 @@ func (e *engine) begin(h *half) {
 	e.flows++
 	var key [8]byte
 	binary.BigEndian.PutUint64(key[:], e.episodes)
-	h.flow = gopacket.NewFlow(gopacket.EndpointInvalid, key[:], nil)
+	h.behind.flow = gopacket.NewFlow(gopacket.EndpointInvalid, key[:], nil)
 	h.ordering = true
 	e.starting = h
 	e.tcp.SYN = true
@@ -60,7 +60,7 @@ func (e *engine) begin(h *half) {
 // feed gives the engine bytes at seq. Whatever is in order now comes back through Reassembled.
 func (e *engine) feed(h *half, seq uint32, b []byte) {
 	e.tcp.Seq, e.tcp.Payload = seq, b
-	e.asm.AssembleWithTimestamp(h.flow, &e.tcp, time.Time{})
+	e.asm.AssembleWithTimestamp(h.behind.flow, &e.tcp, time.Time{})
 	e.tcp.Payload = nil
 }
 
@@ -84,31 +84,32 @@ func (e *engine) hold(pages int) {
 	e.peak = max(e.peak, e.pages)
 }
 
-// Reassembled implements tcpassembly.Stream: the engine gives bytes of h in order.
-func (h *half) Reassembled(rs []tcpassembly.Reassembly) {
+// Reassembled implements tcpassembly.Stream: the engine gives bytes of its half in order.
+func (w *behind) Reassembled(rs []tcpassembly.Reassembly) {
 	for i := range rs {
-		h.ordered(rs[i].Bytes)
+		w.ordered(rs[i].Bytes)
 	}
 }
 
 // ReassemblyComplete implements tcpassembly.Stream.
-func (h *half) ReassemblyComplete() {}
+func (w *behind) ReassemblyComplete() {}
 
-func (h *half) ordered(b []byte) {
+func (w *behind) ordered(b []byte) {
+	a, h := w.a, w.h
 	for len(b) > 0 {
-		if lost := h.skipTo - h.next; lost > 0 { // filler: its gap was reported
+		if lost := w.skipTo - h.next; lost > 0 { // filler: its gap was reported
 			n := min(int64(len(b)), lost)
 			h.advance(n)
 			b = b[n:]
 			continue
 		}
-		p := h.held.at(0)
+		p := w.held.at(0)
 		n := min(int64(len(b)), p.end-h.next)
 		end := p.end
-		h.c.a.chunk(h, b[:n], p.packet, p.time)
+		a.chunk(h, b[:n], p.packet, p.time)
 		b = b[n:]
 		if h.next == end {
-			h.c.a.release(h.c, h.held.pop())
+			a.release(h.c, w.held.pop())
 		}
 	}
 }

@@ -110,6 +110,8 @@ func (r *recorder) Close(c *reassembly.Conn, why reassembly.End, packet, time in
 	k := r.of(c)
 	k.closes++
 	k.why = why
+	kept := *c // it is not ours any longer
+	k.conn = &kept
 	for d := range k.dirs {
 		x, st := &k.dirs[d], c.Dirs[d]
 		assert.Equal(r.t, int64(len(x.bytes)), st.Bytes)

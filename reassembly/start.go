@@ -57,7 +57,7 @@ func (a *Assembler) syn(h *half, s *Segment) {
 // empty takes a segment without payload, whose sequence number says what comes next.
 func (a *Assembler) empty(h *half, seq uint32) {
 	if h.phase == unknown {
-		if len(h.early) == 0 {
+		if !h.starting() {
 			h.expect(seq, true)
 		}
 		return
@@ -70,7 +70,7 @@ func (a *Assembler) empty(h *half, seq uint32) {
 // begin decides where h starts, given its first payload v. It returns false where v is kept until
 // that can be said.
 func (a *Assembler) begin(h *half, v *arrival) bool {
-	if h.phase == soft && len(h.early) == 0 {
+	if h.phase == soft && !h.starting() {
 		ahead := int64(int32(v.seq - h.nextSeq))
 		switch {
 		case ahead == -1 && v.wire <= 1:
@@ -86,12 +86,13 @@ func (a *Assembler) begin(h *half, v *arrival) bool {
 			h.restart()
 		}
 	}
-	if len(h.early) == 0 {
-		h.earlySegs, h.earlyTime = h.c.segs, v.time
+	w := a.waits(h)
+	if len(w.early) == 0 {
+		w.earlySegs, w.earlyTime = h.c.segs(), v.time
 	}
-	h.early = append(h.early, a.own(h.c, *v))
+	w.early = append(w.early, a.own(h.c, *v))
 	a.pend(h.c)
-	if len(h.early) >= startSegments || h.c.cost > a.limits.MaxConnBytes || a.cost > a.limits.MaxBytes {
+	if len(w.early) >= startSegments || h.c.cost > a.limits.MaxConnBytes || a.cost > a.limits.MaxBytes {
 		a.commit(h)
 	}
 	return false
@@ -100,15 +101,16 @@ func (a *Assembler) begin(h *half, v *arrival) bool {
 // commit decides the start from the payloads seen so far: the lowest, or where a start is
 // expected, the lowest that leads up to it without a hole.
 func (a *Assembler) commit(h *half) {
-	first := h.early[0].seq
-	slices.SortStableFunc(h.early, func(x, y arrival) int {
+	early := h.behind.early
+	first := early[0].seq
+	slices.SortStableFunc(early, func(x, y arrival) int {
 		return int(int32(x.seq-first)) - int(int32(y.seq-first))
 	})
-	start := h.early[0].seq
+	start := early[0].seq
 	if h.phase == soft {
 		start = h.nextSeq
-		for i := len(h.early) - 1; i >= 0; i-- {
-			v := &h.early[i]
+		for i := len(early) - 1; i >= 0; i-- {
+			v := &early[i]
 			if int32(start-v.seq) > 0 && int64(int32(start-v.seq)) <= v.wire {
 				start = v.seq
 			}
@@ -121,8 +123,11 @@ func (a *Assembler) commit(h *half) {
 // resubmit takes the payloads that waited for the start: first what was captured of them, then
 // what the snapshot length cut off, which may be among the captured bytes of another.
 func (a *Assembler) resubmit(h *half) {
-	early := h.early
-	h.early = nil
+	if !h.starting() {
+		return
+	}
+	early := h.behind.early
+	h.behind.early = nil
 	for _, v := range early {
 		if v.wire = int64(len(v.payload)); v.wire > 0 && !h.c.closed {
 			a.arrive(h, v)
@@ -153,7 +158,7 @@ func (a *Assembler) within(h *half, v *arrival) bool {
 		return false
 	}
 	acked := h.ackLast > h.next && h.ackLast >= h.offset(v.seq)
-	if s := h.stray; s != nil && !acked {
+	if s := h.strayed(); s != nil && !acked {
 		after := int64(int32(v.seq - s.seq))
 		if after == 0 {
 			return false
@@ -169,14 +174,14 @@ func (a *Assembler) within(h *half, v *arrival) bool {
 		return !h.c.closed
 	}
 	s := a.own(h.c, *v)
-	h.stray = &s
+	a.waits(h).stray = &s
 	return false
 }
 
 // jumpToStray goes on at the segment that was out of reach.
 func (a *Assembler) jumpToStray(h *half, packet, time int64) {
-	s := *h.stray
-	h.stray = nil
+	s := *h.behind.stray
+	h.behind.stray = nil
 	a.jump(h, s.seq, packet, time)
 	if !h.c.closed {
 		a.place(h, s)
@@ -189,8 +194,8 @@ func (a *Assembler) jumpToStray(h *half, packet, time int64) {
 }
 
 func (a *Assembler) dropStray(h *half) {
-	if s := h.stray; s != nil {
-		h.stray = nil
+	if s := h.strayed(); s != nil {
+		h.behind.stray = nil
 		a.note(h.c, h.d, OutOfWindow, h.next, s.wire, s.packet, s.time)
 		a.disown(h.c, *s)
 	}

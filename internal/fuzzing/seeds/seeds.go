@@ -47,7 +47,7 @@ type collector struct {
 	frames []Frame
 	seen   map[*schema.Plan]bool
 	conns  []*Conversation
-	of     map[*reassembly.Conn]*Conversation
+	of     map[int64]*Conversation // by number of the connection
 }
 
 func read(tb testing.TB) *collector {
@@ -67,7 +67,7 @@ func (c *collector) read(file string) error {
 		return err
 	}
 	defer r.Close()
-	c.Dissector, c.of = dissect.New(dissect.Options{Handler: c}), map[*reassembly.Conn]*Conversation{}
+	c.Dissector, c.of = dissect.New(dissect.Options{Handler: c}), map[int64]*Conversation{}
 	a := reassembly.New(reassembly.Limits{}, c)
 	var s reassembly.Segment
 	for {
@@ -84,10 +84,10 @@ func (c *collector) read(file string) error {
 
 // Chunk implements reassembly.Handler.
 func (c *collector) Chunk(t *reassembly.Conn, d reassembly.Dir, ch reassembly.Chunk) {
-	v := c.of[t]
+	v := c.of[t.ID]
 	if v == nil {
 		v = &Conversation{}
-		c.of[t] = v
+		c.of[t.ID] = v
 		c.conns = append(c.conns, v)
 	}
 	if d == reassembly.Forward {
