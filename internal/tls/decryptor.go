@@ -34,13 +34,16 @@ type Decryptor struct {
 	sessions *Sessions
 	where    func() int64
 	await    func()
+	plain    *layer   // of all connections that are not TLS
+	free     []*layer // of connections that have been told
 }
 
 var _ reassembly.Handler = (*Decryptor)(nil)
 
 // New returns a Decryptor in front of next.
 func New(next reassembly.Handler, opt Options) *Decryptor {
-	d := &Decryptor{next: next, keys: opt.Keys, missing: opt.Missing, report: opt.Report, limits: opt.Limits.withDefaults(),
+	d := &Decryptor{next: next, plain: &layer{passes: true},
+		keys: opt.Keys, missing: opt.Missing, report: opt.Report, limits: opt.Limits.withDefaults(),
 		sessions: opt.Sessions, where: opt.Where, await: opt.Await}
 	if d.keys == nil {
 		d.keys = NewKeys(1)
@@ -55,8 +58,8 @@ func New(next reassembly.Handler, opt Options) *Decryptor {
 	return d
 }
 
-// layer is what the Decryptor keeps of a connection: nothing but queued until there are bytes to
-// tell what it speaks.
+// layer is what the Decryptor keeps of a connection, nothing where nothing has happened: nothing
+// but queued until there are bytes to tell what it speaks.
 type layer struct {
 	passes  bool // it is not TLS
 	session *session
@@ -87,15 +90,29 @@ type event struct {
 // maxQueued bounds the events of a connection before its first bytes.
 const maxQueued = 64
 
-// Open implements reassembly.Handler.
-func (d *Decryptor) Open(t *reassembly.Conn) {
-	t.Layer = &layer{}
-	d.next.Open(t)
+// maxFree bounds the layers kept for connections to come.
+const maxFree = 64
+
+// layer returns that of t.
+func (d *Decryptor) layer(t *reassembly.Conn) *layer {
+	if l, ok := t.Layer.(*layer); ok {
+		return l
+	}
+	l := &layer{}
+	if n := len(d.free); n > 0 {
+		l = d.free[n-1]
+		d.free = d.free[:n-1]
+	}
+	t.Layer = l
+	return l
 }
+
+// Open implements reassembly.Handler.
+func (d *Decryptor) Open(t *reassembly.Conn) { d.next.Open(t) }
 
 // Chunk implements reassembly.Handler.
 func (d *Decryptor) Chunk(t *reassembly.Conn, dir reassembly.Dir, ch reassembly.Chunk) {
-	l := t.Layer.(*layer)
+	l := d.layer(t)
 	if l.passes {
 		d.next.Chunk(t, dir, ch)
 		return
@@ -105,7 +122,7 @@ func (d *Decryptor) Chunk(t *reassembly.Conn, dir reassembly.Dir, ch reassembly.
 
 // Gap implements reassembly.Handler.
 func (d *Decryptor) Gap(t *reassembly.Conn, dir reassembly.Dir, g reassembly.Gap) {
-	l := t.Layer.(*layer)
+	l := d.layer(t)
 	if l.passes {
 		d.next.Gap(t, dir, g)
 		return
@@ -120,7 +137,7 @@ func (d *Decryptor) Note(t *reassembly.Conn, dir reassembly.Dir, n reassembly.No
 
 // Finish implements reassembly.Handler.
 func (d *Decryptor) Finish(t *reassembly.Conn, dir reassembly.Dir, packet, time int64) {
-	l := t.Layer.(*layer)
+	l := d.layer(t)
 	if l.passes {
 		d.next.Finish(t, dir, packet, time)
 		return
@@ -130,8 +147,9 @@ func (d *Decryptor) Finish(t *reassembly.Conn, dir reassembly.Dir, packet, time 
 
 // Close implements reassembly.Handler.
 func (d *Decryptor) Close(t *reassembly.Conn, why reassembly.End, packet, time int64) {
-	l := t.Layer.(*layer)
+	l, begun := t.Layer.(*layer)
 	switch {
+	case !begun:
 	case l.session != nil:
 		l.session.close(packet, time)
 		if d.report != nil {
@@ -195,9 +213,8 @@ func (l *layer) verdict() answer {
 
 // pass hands on what was queued, and all that follows as it comes.
 func (d *Decryptor) pass(t *reassembly.Conn, l *layer) {
-	queued := l.queued
-	*l = layer{passes: true}
-	for _, e := range queued {
+	t.Layer = d.plain
+	for _, e := range l.queued {
 		switch e.kind {
 		case chunkEvent:
 			d.next.Chunk(t, e.dir, reassembly.Chunk{Off: e.off, Bytes: e.b, Packet: e.packet, Time: e.time})
@@ -206,5 +223,10 @@ func (d *Decryptor) pass(t *reassembly.Conn, l *layer) {
 		case finishEvent:
 			d.next.Finish(t, e.dir, e.packet, e.time)
 		}
+	}
+	clear(l.queued)
+	if len(d.free) < maxFree {
+		*l = layer{queued: l.queued[:0], first: [2][]byte{l.first[0][:0], l.first[1][:0]}}
+		d.free = append(d.free, l)
 	}
 }
