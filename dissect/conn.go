@@ -32,6 +32,36 @@ type conn struct {
 	why          reassembly.End
 }
 
+// maxConns bounds the connections kept for those to come, and with them their sessions.
+const maxConns = 256
+
+// conn returns what is known of t.
+func (d *Dissector) conn(t *reassembly.Conn) *conn {
+	if c, ok := t.User.(*conn); ok {
+		return c
+	}
+	var c *conn
+	if n := len(d.conns); n > 0 {
+		c = d.conns[n-1]
+		d.conns = d.conns[:n-1]
+	} else {
+		c = &conn{d: d}
+	}
+	c.TCP, c.Broker = t, reassembly.Backward
+	t.User = c
+	return c
+}
+
+// retire takes c back once nobody looks at it any more. A fault of ours may have left anything
+// behind.
+func (d *Dissector) retire(c *conn) {
+	if len(d.conns) == maxConns || c.Faults > 0 {
+		return
+	}
+	*c = conn{d: d}
+	d.conns = append(d.conns, c)
+}
+
 // session is the state of a connection that speaks Kafka.
 type session struct {
 	requests  requests

@@ -7,13 +7,14 @@ import (
 
 // detect takes an event of a connection whose protocol is not known.
 func (c *conn) detect(e event, b []byte) {
-	if c.probe == nil {
-		c.probe = c.d.newProbe()
-	}
 	p := c.probe
-	if e.kind == finishEvent && !p.begun[0] && !p.begun[1] {
+	if e.kind == finishEvent && (p == nil || !p.begun[0] && !p.begun[1]) {
 		c.finished[e.dir] = e.packet
 		return
+	}
+	if p == nil {
+		p = c.d.newProbe()
+		c.probe = p
 	}
 	p.hold(c, e, b)
 	switch e.kind {

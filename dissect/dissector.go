@@ -20,6 +20,7 @@ type Dissector struct {
 	names   nameSink
 	free    []*exchange
 	probes  []*probe
+	conns   []*conn
 	number  int64
 }
 
@@ -78,16 +79,13 @@ func (d *Dissector) named(e reassembly.Endpoint) bool { return d.ports[e.Port] |
 // restricted reports whether the user named any broker.
 func (d *Dissector) restricted() bool { return len(d.ports)+len(d.brokers) > 0 }
 
-// Open implements reassembly.Handler.
-func (d *Dissector) Open(t *reassembly.Conn) {
-	c := &conn{d: d}
-	c.TCP, c.Broker = t, reassembly.Backward
-	t.User = c
-}
+// Open implements reassembly.Handler. Most of what may be opened, such as by a port scan, never
+// says anything; so nothing is kept of a connection before its first bytes.
+func (d *Dissector) Open(*reassembly.Conn) {}
 
 // Chunk implements reassembly.Handler.
 func (d *Dissector) Chunk(t *reassembly.Conn, dir reassembly.Dir, ch reassembly.Chunk) {
-	c := t.User.(*conn)
+	c := d.conn(t)
 	if c.phase == ignored {
 		return
 	}
@@ -104,7 +102,7 @@ func (d *Dissector) Chunk(t *reassembly.Conn, dir reassembly.Dir, ch reassembly.
 
 // Gap implements reassembly.Handler.
 func (d *Dissector) Gap(t *reassembly.Conn, dir reassembly.Dir, g reassembly.Gap) {
-	c := t.User.(*conn)
+	c := d.conn(t)
 	if len(c.Gaps) < d.limits.Listed {
 		c.Gaps = append(c.Gaps, DirGap{dir, g})
 	}
@@ -126,15 +124,15 @@ func (d *Dissector) Gap(t *reassembly.Conn, dir reassembly.Dir, g reassembly.Gap
 func (d *Dissector) Note(t *reassembly.Conn, dir reassembly.Dir, n reassembly.Note) {
 	switch n.Kind {
 	case reassembly.OverlapConflict:
-		t.User.(*conn).overlap(dir, n)
+		d.conn(t).overlap(dir, n)
 	case reassembly.OutOfWindow:
-		t.User.(*conn).stray(dir, n)
+		d.conn(t).stray(dir, n)
 	}
 }
 
 // Finish implements reassembly.Handler.
 func (d *Dissector) Finish(t *reassembly.Conn, dir reassembly.Dir, packet, time int64) {
-	c := t.User.(*conn)
+	c := d.conn(t)
 	if c.phase == ignored {
 		return
 	}
@@ -151,8 +149,9 @@ func (d *Dissector) Finish(t *reassembly.Conn, dir reassembly.Dir, packet, time 
 
 // Close implements reassembly.Handler.
 func (d *Dissector) Close(t *reassembly.Conn, why reassembly.End, packet, time int64) {
-	c := t.User.(*conn)
+	c := d.conn(t)
 	c.close(why, packet, time)
 	t.User = nil
 	d.handler.Closed(&c.Connection, why)
+	d.retire(c)
 }

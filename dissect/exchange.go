@@ -106,7 +106,8 @@ func (x *Exchange) TopicName(id [16]byte) (string, bool) {
 	return x.facts.TopicName(id)
 }
 
-// Connection is what the dissector knows of one TCP connection.
+// Connection is what the dissector knows of one TCP connection. It is alive until the call of
+// Handler.Closed for it returns.
 type Connection struct {
 	TCP      *reassembly.Conn
 	Protocol Protocol
