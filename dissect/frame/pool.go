@@ -15,11 +15,23 @@ type Buffer struct {
 	class int
 }
 
-// Pool lends buffers and bounds how much is lent. It serves one goroutine.
+// Pool lends buffers and bounds how much is lent. It serves one goroutine. The Splitters that share
+// it also have from it what they need at times only.
 type Pool struct {
 	max, lent int64
 	idle      [maxClass + 1][]*Buffer
+
+	windows []*window
+	marks   [][]Mark
+	frame   *Frame // for the next one that is given; nil while one is looked at
 }
+
+// What is kept for reuse.
+const (
+	keepWindows = 64
+	keepMarks   = 64
+	maxMarks    = 1 << 14 // in one list
+)
 
 // NewPool returns a pool that lends at most limit bytes at a time; 0 means 256 MiB.
 func NewPool(limit int64) *Pool {
@@ -77,4 +89,54 @@ func (p *Pool) Append(b *Buffer, data []byte) (*Buffer, bool) {
 	}
 	b.B = append(b.B, data...)
 	return b, true
+}
+
+func (p *Pool) takeWindow() *window {
+	n := len(p.windows)
+	if n == 0 {
+		return &window{}
+	}
+	w := p.windows[n-1]
+	p.windows = p.windows[:n-1]
+	return w
+}
+
+func (p *Pool) putWindow(w *window) {
+	p.Put(w.buf)
+	w.buf = nil
+	w.marks = w.marks[:0]
+	w.restart(0)
+	if len(p.windows) < keepWindows && cap(w.marks) <= maxMarks && cap(w.undecided) <= maxMarks {
+		p.windows = append(p.windows, w)
+	}
+}
+
+func (p *Pool) takeMarks() []Mark {
+	n := len(p.marks)
+	if n == 0 {
+		return nil
+	}
+	m := p.marks[n-1]
+	p.marks = p.marks[:n-1]
+	return m
+}
+
+func (p *Pool) putMarks(m []Mark) {
+	if cap(m) > 0 && cap(m) <= maxMarks && len(p.marks) < keepMarks {
+		p.marks = append(p.marks, m[:0])
+	}
+}
+
+func (p *Pool) takeFrame() *Frame {
+	f := p.frame
+	p.frame = nil
+	if f == nil {
+		f = &Frame{}
+	}
+	return f
+}
+
+func (p *Pool) putFrame(f *Frame) {
+	f.Bytes, f.Buf, f.Marks = nil, nil, nil
+	p.frame = f
 }

@@ -31,28 +31,29 @@ type candidate struct {
 }
 
 func (w *window) len() int {
-	if w.buf == nil {
+	if w == nil || w.buf == nil {
 		return 0
 	}
 	return len(w.buf.B)
 }
 
-func (w *window) onTrial() bool { return len(w.cands) > 0 }
+func (w *window) onTrial() bool { return w != nil && len(w.cands) > 0 }
 
-// open starts a search at stream offset off, which may be inside of a packet.
-func (w *window) open(off int64, s *Splitter, inPacket bool) {
-	w.release(s.pool)
+// open begins a window at stream offset off, which may be inside of a packet.
+func (s *Splitter) open(off int64, inPacket bool) *window {
+	w := s.pool.takeWindow()
 	w.base, w.skipFrom, w.skipFirst = off, off, 0
-	w.anchored = s.verify
-	w.inPacket = inPacket
-	s.verify = false
+	w.anchored, w.inPacket = s.verify, inPacket
+	s.search, s.verify = w, false
+	return w
 }
 
-func (w *window) release(p *Pool) {
-	p.Put(w.buf)
-	w.buf = nil
-	w.marks = w.marks[:0]
-	w.restart(0)
+// closeWindow gives back the window, if there is one.
+func (s *Splitter) closeWindow() {
+	if w := s.search; w != nil {
+		s.search = nil
+		s.pool.putWindow(w)
+	}
 }
 
 // restart looks at pos and what follows anew.
@@ -75,9 +76,12 @@ func (w *window) take(b []byte, marks []Mark, p *Pool) {
 
 // searchIn adds b to the window and searches.
 func (s *Splitter) searchIn(b []byte) {
-	w := &s.search
 	if len(b) == 0 {
 		return
+	}
+	w := s.search
+	if w == nil {
+		w = s.open(s.off, false)
 	}
 	at := w.len()
 	buf, ok := s.pool.Append(w.buf, b)
@@ -85,7 +89,7 @@ func (s *Splitter) searchIn(b []byte) {
 	if !ok {
 		s.off += int64(len(b))
 		s.skip(s.off, OverLimit)
-		s.lose(s.off)
+		s.lose()
 		return
 	}
 	if len(w.marks) == 0 || w.marks[len(w.marks)-1].Packet != s.packet {
@@ -100,7 +104,7 @@ func (s *Splitter) searchIn(b []byte) {
 
 // settle searches until the stream is in step or the bytes are used up.
 func (s *Splitter) settle(final bool) {
-	w := &s.search
+	w := s.search
 	for s.state != Synced {
 		at, ok := s.scan(final)
 		if !ok {
@@ -111,18 +115,19 @@ func (s *Splitter) settle(final bool) {
 			at = int(s.start - w.base)
 			w.anchored = s.verify
 			w.skipFrom, w.skipFirst = s.start, 0
-			s.verify, s.have, s.marks = false, 0, s.marks[:0]
+			s.verify, s.have = false, 0
+			s.unmark()
 			w.restart(at)
 			s.off = w.base + int64(w.len())
 			continue
 		}
-		w.release(s.pool)
+		s.closeWindow()
 	}
 }
 
 // replay gives the window from offset at on to the splitter as a stream that is in step there.
 func (s *Splitter) replay(at int) {
-	w := &s.search
+	w := s.search
 	s.skip(w.base+int64(at), NotFound)
 	packet, time := s.packet, s.time
 	s.state, s.trusted, s.verify = Synced, true, false
@@ -148,11 +153,11 @@ func (s *Splitter) replay(at int) {
 // scan looks for the first frame that is confirmed, in order of the ends of the frames. It
 // returns its offset in the window. With final no more bytes follow.
 func (s *Splitter) scan(final bool) (int, bool) {
-	w := &s.search
-	b := w.buf
-	if b == nil {
+	w := s.search
+	if w.len() == 0 {
 		return 0, false
 	}
+	b := w.buf
 	if w.pos < len(b.B) || final {
 		s.review(b.B)
 	}
@@ -189,7 +194,7 @@ func (s *Splitter) scan(final bool) (int, bool) {
 
 // review judges the undecided places again, which have more bytes now.
 func (s *Splitter) review(b []byte) {
-	w := &s.search
+	w := s.search
 	kept := w.undecided[:0]
 	for _, at := range w.undecided {
 		switch v := s.judge.Header(nil, b[at:]); v {
@@ -204,7 +209,7 @@ func (s *Splitter) review(b []byte) {
 
 // admit puts the place at on trial.
 func (s *Splitter) admit(at int, b []byte, v Verdict) {
-	w := &s.search
+	w := s.search
 	size := int32(binary.BigEndian.Uint32(b[at:]))
 	if size < 0 || size > s.limits.MaxSearch {
 		return
@@ -241,7 +246,7 @@ func (w *window) due() int {
 // try decides on candidate i, whose bytes are all there. It returns its offset where it is
 // confirmed, or that it has to wait for the header behind it.
 func (s *Splitter) try(i int, b []byte, final bool) (at int, ok, wait bool) {
-	w := &s.search
+	w := s.search
 	c := &w.cands[i]
 	if c.frames == 1 {
 		switch s.judge.Whole(b[c.start:c.end], w.aligned(c.start)) {
@@ -294,8 +299,8 @@ func (w *window) drop(i int) { w.cands = append(w.cands[:i], w.cands[i+1:]...) }
 
 // skip reports the bytes up to stream offset end as skipped.
 func (s *Splitter) skip(end int64, why Cause) {
-	w := &s.search
-	if end <= w.skipFrom {
+	w := s.search
+	if w == nil || end <= w.skipFrom {
 		return
 	}
 	first, last, time := s.packet, s.packet, s.time
@@ -370,7 +375,13 @@ func (w *window) packetAt(off int64) int64 {
 // the very beginning of the window is believed though the gap cuts it where there is no doubt of
 // its header, or where it begins behind another frame and nothing speaks against it.
 func (s *Splitter) gapInSearch(g Gap, known bool, end int64) {
-	w := &s.search
+	w := s.search
+	if w == nil { // nothing is searched yet
+		s.packet, s.time = g.Packet, g.Time
+		s.off = end
+		s.lose()
+		return
+	}
 	if !w.anchored {
 		s.endSearch(false)
 	}
@@ -381,7 +392,7 @@ func (s *Splitter) gapInSearch(g Gap, known bool, end int64) {
 	if total, ok := s.cutAtStart(); ok && known && end <= w.skipFrom+total {
 		s.start = w.skipFrom
 		s.replay(int(s.start - w.base))
-		w.release(s.pool)
+		s.closeWindow()
 		s.gapInStep(g, known, end)
 		return
 	}
@@ -393,13 +404,13 @@ func (s *Splitter) gapInSearch(g Gap, known bool, end int64) {
 	s.skip(s.off, NotFound)
 	s.packet, s.time = g.Packet, g.Time
 	s.off = end
-	s.lose(end)
+	s.lose()
 }
 
 // cutAtStart returns the length of the frame that the window's first byte begins, where that can
 // be believed.
 func (s *Splitter) cutAtStart() (int64, bool) {
-	w := &s.search
+	w := s.search
 	if w.skipFrom < w.base || w.buf == nil {
 		return 0, false
 	}
@@ -419,5 +430,5 @@ func (s *Splitter) endSearch(ending bool) {
 		return
 	}
 	s.skip(s.off, NotFound)
-	s.search.release(s.pool)
+	s.closeWindow()
 }

@@ -22,7 +22,7 @@ type Splitter struct {
 	total  int64 // 4+size, once four bytes are there
 	keep   int64 // its bytes to be given; fewer than total for an oversize frame
 	acc    *Buffer
-	marks  []Mark
+	marks  []Mark // of the pool, while bytes of the frame are there
 	// trusted is set where the next size was judged already.
 	trusted bool
 	// passTo is where bytes behind a gap in their frame end; they are passed over.
@@ -32,8 +32,7 @@ type Splitter struct {
 	// verify is set where the next header shows whether the splitter is still in step.
 	verify bool
 
-	search window
-	frame  Frame
+	search *window // of the pool, while bytes are searched
 }
 
 // Start says what is known of a stream's first byte.
@@ -48,10 +47,10 @@ const (
 
 // Init prepares s for a stream from offset off on.
 func (s *Splitter) Init(j Judge, sink Sink, pool *Pool, l Limits, off int64, start Start) {
-	*s = Splitter{judge: j, sink: sink, pool: pool, limits: l.WithDefaults(), marks: s.marks[:0], off: off}
+	*s = Splitter{judge: j, sink: sink, pool: pool, limits: l.WithDefaults(), off: off}
 	s.verify = start == Verify
 	if start == Search {
-		s.lose(off)
+		s.lose()
 	}
 }
 
@@ -88,9 +87,10 @@ func (s *Splitter) Chunk(off int64, b []byte, packet, time int64) {
 			return
 		}
 		b = b[n:]
-		s.search.open(s.start, s, true)
-		s.search.take(s.prefix[:s.have], s.marks, s.pool)
-		s.marks, s.have = s.marks[:0], 0
+		w := s.open(s.start, true)
+		w.take(s.prefix[:s.have], s.marks, s.pool)
+		s.have = 0
+		s.unmark()
 	}
 	s.searchIn(b)
 }
@@ -145,10 +145,9 @@ func (s *Splitter) direct(b []byte) int {
 	}
 	s.trusted = false
 	total := 4 + int(size)
-	s.marks = append(s.marks[:0], Mark{0, s.packet, s.time})
+	s.begin()
 	s.off += int64(total)
-	s.frame.Missing = Missing{}
-	s.emit(size, b[:total:total], nil)
+	s.emit(size, b[:total:total], nil, nil)
 	return total
 }
 
@@ -161,7 +160,7 @@ func (s *Splitter) gather(b []byte) (int, bool) {
 			return 0, false
 		}
 		if s.have == 0 {
-			s.marks = append(s.marks[:0], Mark{0, s.packet, s.time})
+			s.begin()
 		} else {
 			s.mark()
 		}
@@ -199,6 +198,15 @@ func (s *Splitter) sized() bool {
 		s.keep = int64(s.limits.KeepOver)
 	}
 	return true
+}
+
+// begin notes that a frame begins with the present packet.
+func (s *Splitter) begin() { s.marks = append(s.pool.takeMarks(), Mark{0, s.packet, s.time}) }
+
+// unmark gives back the marks of a frame that is done with.
+func (s *Splitter) unmark() {
+	s.pool.putMarks(s.marks)
+	s.marks = nil
 }
 
 // mark notes that the frame under way goes on with the present packet.
@@ -240,18 +248,23 @@ func (s *Splitter) finish(m Missing) {
 	}
 	s.acc, s.trusted = nil, false
 	s.have, s.total = 0, 0
-	s.frame.Missing = m
-	s.emit(size, b, buf)
+	s.emit(size, b, buf, &m)
 }
 
-func (s *Splitter) emit(size int32, b []byte, buf *Buffer) {
-	f := &s.frame
+// emit gives a frame; a nil m is of a whole one.
+func (s *Splitter) emit(size int32, b []byte, buf *Buffer, m *Missing) {
+	f := s.pool.takeFrame()
 	f.Off, f.Size, f.Bytes, f.Buf = s.start, size, b, buf
 	f.Marks, f.Last, f.LastTime = s.marks, s.packet, s.time
+	if m != nil {
+		f.Missing = *m
+	} else if f.Missing.Why != Nothing {
+		f.Missing = Missing{}
+	}
 	s.sink.Frame(f)
 	s.pool.Put(f.Buf)
-	f.Bytes, f.Buf = nil, nil
-	s.marks = s.marks[:0]
+	s.pool.putFrame(f)
+	s.unmark()
 }
 
 // passed ends the run of bytes that were passed over, at stream offset end.
@@ -294,7 +307,7 @@ func (s *Splitter) gapInStep(g Gap, known bool, end int64) {
 		s.passFrom, s.verify = end, true
 		return
 	}
-	s.lose(end)
+	s.lose()
 }
 
 // open makes the range go on to the frame's end where the length of the gap is not known.
@@ -312,14 +325,15 @@ func (s *Splitter) dropPrefix() {
 		first = s.marks[0].Packet
 	}
 	s.sink.Skip(Skip{Off: s.start, Len: s.have, Why: NoPrefix, First: first, Last: s.packet, Time: s.time})
-	s.have, s.marks = 0, s.marks[:0]
+	s.have = 0
+	s.unmark()
 }
 
-// lose starts a search at stream offset off.
-func (s *Splitter) lose(off int64) {
+// lose starts a search at the next byte.
+func (s *Splitter) lose() {
 	s.state, s.verify, s.trusted = Searching, false, false
 	s.passTo, s.have, s.total = 0, 0, 0
-	s.search.open(off, s, false)
+	s.closeWindow()
 }
 
 // Finish says that the stream ends here, or that nothing more of it will be looked at.
@@ -337,12 +351,13 @@ func (s *Splitter) Finish(packet, time int64) {
 		s.dropPrefix()
 	}
 	s.passTo = 0
-	s.lose(s.off)
+	s.lose()
 }
 
 // Release gives back what s holds, saying nothing.
 func (s *Splitter) Release() {
 	s.pool.Put(s.acc)
-	s.acc, s.have, s.marks = nil, 0, nil
-	s.search.release(s.pool)
+	s.acc, s.have = nil, 0
+	s.unmark()
+	s.closeWindow()
 }
