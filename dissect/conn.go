@@ -32,7 +32,7 @@ type conn struct {
 	why          reassembly.End
 }
 
-// maxConns bounds the connections kept for those to come, and with them their sessions.
+// maxConns bounds the connections, and the sessions, kept for those to come.
 const maxConns = 256
 
 // conn returns what is known of t.
@@ -77,6 +77,30 @@ type session struct {
 	ids           idUse
 	anyRequest    bool
 	brokerFirst   bool // nothing of the client was captured when the broker's bytes were understood
+}
+
+// newSession returns the session of c.
+func (d *Dissector) newSession(c *conn) *session {
+	var s *session
+	if n := len(d.sessions); n > 0 {
+		s = d.sessions[n-1]
+		d.sessions = d.sessions[:n-1]
+	} else {
+		s = &session{}
+	}
+	s.flight.Max = d.limits.InFlight
+	s.requests.c, s.responses.c = c, c
+	return s
+}
+
+// retireSession takes s back, all of which is answered or given up.
+func (d *Dissector) retireSession(s *session) {
+	if len(d.sessions) == maxConns {
+		return
+	}
+	s.flight.Reset()
+	*s = session{flight: s.flight, late: s.late[:0], stalled: stalled{events: s.stalled.events[:0]}}
+	d.sessions = append(d.sessions, s)
 }
 
 // requests is the client's direction.
@@ -235,6 +259,7 @@ func (c *conn) close(why reassembly.End, packet, time int64) {
 		c.flight.Flush(func(x *exchange) { c.unanswered(x, c.unansweredIssue(x.Request)) })
 		c.requests.Release()
 		c.responses.Release()
+		c.d.retireSession(c.session)
 	}
 	c.phase = ignored
 	c.session = nil

@@ -21,7 +21,9 @@ type Dissector struct {
 	free    []*exchange
 	probes  []*probe
 	conns   []*conn
-	number  int64
+	// sessions are those of connections that have ended.
+	sessions []*session
+	number   int64
 }
 
 var _ reassembly.Handler = (*Dissector)(nil)

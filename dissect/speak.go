@@ -15,10 +15,8 @@ func (c *conn) speak(client reassembly.Dir) {
 	if port := c.brokerPort(); port != 0 {
 		d.view.facts.learnPort(port, d.view.place)
 	}
-	s := &session{}
+	s := d.newSession(c)
 	c.session = s
-	s.flight.Max = d.limits.InFlight
-	s.requests.c, s.responses.c = c, c
 	s.brokerFirst = !p.heard[client]
 	for _, dir := range []reassembly.Dir{client, client.Other()} {
 		c.start(p, dir, answered)

@@ -129,6 +129,12 @@ func (t *Table[T]) Flush(gone func(T)) {
 	}
 }
 
+// Reset makes t as it was before the first request, with its memory kept.
+func (t *Table[T]) Reset() {
+	clear(t.slots)
+	*t = Table[T]{Max: t.Max, slots: t.slots[:0]}
+}
+
 // oldest returns the index of the request that has waited longest; there must be one.
 func (t *Table[T]) oldest() int {
 	for !t.slots[t.head].live {
