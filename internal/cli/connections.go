@@ -327,7 +327,9 @@ func (p *connectionPart) Closed(c *dissect.Connection, why reassembly.End) {
 	described := p.describe(c, why)
 	res := result{kind: closed, first: c.TCP.FirstPacket, id: c.TCP.ID, connection: &described}
 	res.issues.connection(c)
-	(*p.into).add(res)
+	rs := *p.into
+	rs.add(res)
+	rs.end(res.id)
 }
 
 // write writes what was gathered.

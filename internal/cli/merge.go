@@ -9,8 +9,8 @@ import (
 
 // merger brings the results of all workers into one order, and gives them their numbers.
 type merger struct {
-	numbers     []map[int64]int64 // by worker: the number of an open connection by its id there
-	next        []int             // by worker: its first result that is not taken
+	numbers     []numbering // by worker
+	next        []heads     // by worker
 	connections int64
 	exchanges   int64
 	checker     output.BatchChecker
@@ -18,12 +18,12 @@ type merger struct {
 	text        []byte
 }
 
+// heads are what of a worker's results is not taken yet: the first result, and the first connection
+// that was opened.
+type heads struct{ result, opened int }
+
 func newMerger(workers int) *merger {
-	m := &merger{next: make([]int, workers)}
-	for range workers {
-		m.numbers = append(m.numbers, map[int64]int64{})
-	}
-	return m
+	return &merger{next: make([]heads, workers), numbers: make([]numbering, workers)}
 }
 
 // merge calls take with each result of b in order of place, those of one place in order of their
@@ -31,52 +31,64 @@ func newMerger(workers int) *merger {
 func (m *merger) merge(b *batch, take func(r *result, connection int64, text []byte)) {
 	clear(m.next)
 	for {
-		w := m.first(b)
+		w, opened := m.first(b)
 		if w < 0 {
-			return
+			break
 		}
-		rs := &b.results[w]
-		r := &rs.list[m.next[w]]
-		m.next[w]++
-		numbers := m.numbers[w]
-		switch r.kind {
-		case opened:
+		rs, next, numbers := &b.results[w], &m.next[w], &m.numbers[w]
+		if opened {
 			m.connections++
-			numbers[r.id] = m.connections
+			numbers.set(rs.seen-int64(len(rs.opened)-next.opened)+1, m.connections)
+			next.opened++
 			continue
-		case exchange:
+		}
+		r := &rs.list[next.result]
+		next.result++
+		if r.kind == exchange {
 			m.exchanges++
 			m.late = m.checker.Check(m.exchanges, rs.sent[r.sentFrom:r.sentTo])
 			for _, i := range m.late {
 				r.late.add(i.Severity)
 			}
 		}
-		number := numbers[r.id]
-		if r.kind == closed {
-			delete(numbers, r.id)
-		}
+		number := numbers.of(r.id)
 		text := rs.text[r.from:r.to]
 		if r.slotTo > r.slotFrom {
 			text = m.fill(rs, r, number)
 		}
 		take(r, number, text)
 	}
-}
-
-// first returns the worker whose next result comes first, or -1.
-func (m *merger) first(b *batch) int {
-	best := -1
-	var least *result
-	for w, n := range m.next {
-		list := b.results[w].list
-		if n == len(list) {
-			continue
-		}
-		if r := &list[n]; best < 0 || r.place < least.place || r.place == least.place && r.first < least.first {
-			best, least = w, r
+	for w := range b.results {
+		for _, id := range b.results[w].ended {
+			m.numbers[w].forget(id)
 		}
 	}
-	return best
+}
+
+// first returns the worker whose next result comes first, or -1, and whether it is a connection
+// that was opened.
+func (m *merger) first(b *batch) (worker int, opened bool) {
+	worker = -1
+	var place, first int64
+	for w, next := range m.next {
+		rs := &b.results[w]
+		var p, f int64 // where a connection is opened nothing else happens
+		isOpen := next.opened < len(rs.opened)
+		if isOpen {
+			p = rs.opened[next.opened]
+		}
+		if next.result < len(rs.list) {
+			if r := &rs.list[next.result]; !isOpen || r.place < p {
+				p, f, isOpen = r.place, r.first, false
+			}
+		} else if !isOpen {
+			continue
+		}
+		if worker < 0 || p < place || p == place && f < first {
+			worker, opened, place, first = w, isOpen, p, f
+		}
+	}
+	return worker, opened
 }
 
 // fill returns the text of r with all that belongs there.

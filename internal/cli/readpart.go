@@ -57,7 +57,11 @@ func (p *readPart) Closed(c *dissect.Connection, _ reassembly.End) {
 	if p.selection.onConnection(c) {
 		res.issues.connection(c)
 	}
-	(*p.into).add(res)
+	rs := *p.into
+	if res.issues != (issueCount{}) {
+		rs.add(res)
+	}
+	rs.end(res.id)
 }
 
 // take implements divisible.

@@ -9,8 +9,7 @@ import (
 type resultKind uint8
 
 const (
-	opened   resultKind = iota // a connection
-	exchange                   // an exchange, shown or not
+	exchange resultKind = iota // an exchange, shown or not
 	closed                     // a connection's end
 	remark                     // a line for stderr about a connection
 )
@@ -38,7 +37,11 @@ type results struct {
 	text  []byte
 	slots output.Slots
 	sent  []output.SentBatch
-	seen  int64 // connections of the lane that are listed as opened
+	// opened are the places where connections were opened: one after the other they make up those
+	// of the lane, of which seen are listed.
+	opened []int64
+	seen   int64
+	ended  []int64 // ids of connections
 }
 
 // keptText is how much memory for text is kept from batch to batch.
@@ -47,6 +50,7 @@ const keptText = 4 << 20
 // reset makes r ready for the next batch.
 func (r *results) reset() {
 	r.list, r.text, r.slots, r.sent = r.list[:0], r.text[:0], r.slots[:0], r.sent[:0]
+	r.opened, r.ended = r.opened[:0], r.ended[:0]
 	if cap(r.text) > keptText {
 		r.text = nil
 	}
@@ -72,6 +76,9 @@ func (r *results) exchange(c *reassembly.Conn) *result {
 func (r *results) open() {
 	for n := r.lane.assembler.Opened(); r.seen < n; {
 		r.seen++
-		r.list = append(r.list, result{kind: opened, place: r.lane.place, id: r.seen})
+		r.opened = append(r.opened, r.lane.place)
 	}
 }
+
+// end says that a connection has ended, about which nothing further is found.
+func (r *results) end(id int64) { r.ended = append(r.ended, id) }
