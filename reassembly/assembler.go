@@ -67,7 +67,7 @@ func (a *Assembler) Segment(s *Segment) {
 	}
 	switch {
 	case wire > 0:
-		if h.phase == firm && seq == h.nextSeq && !h.holds() && int(wire) == len(s.Payload) && h.fin < 0 {
+		if h.phase == firm && seq == h.nextSeq && !c.holds(d) && int(wire) == len(s.Payload) && h.fin < 0 {
 			a.chunk(h, s.Payload, s.Packet, s.Time)
 		} else {
 			a.arrive(h, arrival{seq, s.Payload, wire, s.Flags&FIN != 0, s.Packet, s.Time})
@@ -77,10 +77,10 @@ func (a *Assembler) Segment(s *Segment) {
 	}
 	if s.Flags&FIN != 0 && !c.closed {
 		c.Dirs[d].SawFIN = true
-		if h.starting() && wire == 0 {
+		if c.starting(d) && wire == 0 {
 			a.commit(h)
 		}
-		if !h.starting() && !c.closed {
+		if !c.starting(d) && !c.closed {
 			a.sawFIN(h, seq+uint32(wire), s.Packet, s.Time)
 		}
 	}

@@ -5,27 +5,27 @@ func (a *Assembler) sawFIN(h *half, seq uint32, packet, time int64) {
 	if h.fin >= 0 || h.phase == unknown {
 		return
 	}
-	off := h.offset(seq)
+	c, off := a.of(h), h.offset(seq)
 	if off < h.next { // an old one, or none of this direction
 		return
 	}
-	if reach := a.limits.reach(); off-h.next > reach || h.holds() && h.behind.held.end() > off {
-		a.note(h.c, h.d, OutOfWindow, off, 0, packet, time)
+	if reach := a.limits.reach(); off-h.next > reach || a.holds(h) && a.behind(h).held.end() > off {
+		a.note(c, h.d, OutOfWindow, off, 0, packet, time)
 		return
 	}
 	h.fin, h.finTime = off, time
 	a.dropStray(h) // the end is within reach, that was not
 	h.ackLast, h.ackLow, h.ackProven = min(h.ackLast, off), min(h.ackLow, off), min(h.ackProven, off)
 	a.settle(h, packet, time)
-	if !h.c.closed && h.asking() {
-		a.pend(h.c)
+	if !c.closed && a.asking(h) {
+		a.pend(c)
 	}
 }
 
 // sawRST takes a RST. It ends both directions once stragglers had their chance: a swapped packet,
 // or one that was on its way.
 func (a *Assembler) sawRST(h *half, s *Segment) {
-	c := h.c
+	c := a.of(h)
 	if h.phase == firm {
 		ahead := int64(int32(s.Seq - h.nextSeq))
 		if reach := a.limits.reach(); ahead > reach || ahead < -reach {
@@ -36,7 +36,7 @@ func (a *Assembler) sawRST(h *half, s *Segment) {
 	}
 	c.Dirs[h.d].SawRST = true
 	if !c.reset {
-		k := c.doubts()
+		k := a.waits(c)
 		c.reset, k.rstSegs, k.rstTime = true, c.segs(), s.Time
 		if s.Flags&ACK != 0 {
 			k.refused = s.Ack
@@ -53,7 +53,7 @@ func (a *Assembler) close(c *conn, why End, packet, time int64) {
 	c.closing = true
 	for i := range c.half {
 		h := &c.half[i]
-		if h.starting() {
+		if a.starting(h) {
 			a.commit(h)
 		}
 		a.dropStray(h)
@@ -61,11 +61,11 @@ func (a *Assembler) close(c *conn, why End, packet, time int64) {
 		if h.finished || h.phase == unknown {
 			continue
 		}
-		end := max(h.ackLast, h.sent) - h.lostFIN()
+		end := max(h.ackLast, h.sent) - a.lostFIN(h)
 		if h.fin >= 0 {
 			end = h.fin
 		}
-		if h.fin >= 0 || end > h.next+1 || h.lostFIN() == 1 && end > h.next {
+		if h.fin >= 0 || end > h.next+1 || a.lostFIN(h) == 1 && end > h.next {
 			a.lose(h, end, NotCaptured, packet, time)
 			a.settle(h, packet, time)
 		}

@@ -1,10 +1,6 @@
 package reassembly
 
-import (
-	"bytes"
-
-	"github.com/google/gopacket"
-)
+import "bytes"
 
 // phase says how well the beginning of a direction is known.
 type phase uint8
@@ -17,8 +13,7 @@ const (
 
 // half is one direction of a connection.
 type half struct {
-	c        *conn
-	behind   *behind // nil until it is needed
+	conn     index
 	d        Dir
 	phase    phase
 	ordering bool // it has a flow in the engine
@@ -36,41 +31,6 @@ type half struct {
 	ackLow    int64 // lowest in the window
 	ackProven int64 // every acknowledgement of a whole window was at least this
 
-}
-
-// behind is what of a direction waits for other segments. Most connections never need it.
-type behind struct {
-	a      *Assembler
-	h      *half
-	held   pieces
-	flow   gopacket.Flow
-	skipTo int64     // bytes below come out of the engine as filler
-	early  []arrival // payload seen before the start is decided
-	stray  *arrival  // one segment out of reach, until another confirms it
-
-	earlySegs, earlyTime int64
-}
-
-// waits returns h's behind, which is there from then on.
-func (a *Assembler) waits(h *half) *behind {
-	if h.behind == nil {
-		h.behind = &behind{a: a, h: h}
-	}
-	return h.behind
-}
-
-// holds says whether bytes wait behind a hole.
-func (h *half) holds() bool { return h.behind != nil && h.behind.held.len() > 0 }
-
-// starting says whether payload waits for the start to be decided.
-func (h *half) starting() bool { return h.behind != nil && len(h.behind.early) > 0 }
-
-// strayed returns the segment out of reach, or nil.
-func (h *half) strayed() *arrival {
-	if h.behind == nil {
-		return nil
-	}
-	return h.behind.stray
 }
 
 // arrival is the payload of a segment on its way in. Those in behind.early and behind.stray own their
@@ -100,10 +60,11 @@ func (h *half) advance(n int64) {
 func (a *Assembler) chunk(h *half, b []byte, packet, time int64) {
 	off, seq := h.next, h.nextSeq
 	h.advance(int64(len(b)))
-	st := &h.c.Dirs[h.d]
+	c := a.of(h)
+	st := &c.Dirs[h.d]
 	st.Bytes += int64(len(b))
 	st.Trailing = 0
-	a.handler.Chunk(&h.c.Conn, h.d, Chunk{Off: off, Seq: seq, Bytes: b, Packet: packet, Time: time})
+	a.handler.Chunk(&c.Conn, h.d, Chunk{Off: off, Seq: seq, Bytes: b, Packet: packet, Time: time})
 }
 
 // arrive takes payload that is not simply the next of its direction.
@@ -125,14 +86,14 @@ func (a *Assembler) place(h *half, v arrival) {
 	end := off + v.wire
 	have := off + int64(len(v.payload)) // end of the captured part
 	if h.fin >= 0 && end > h.fin {
-		a.note(h.c, h.d, OutOfWindow, h.fin, end-h.fin, v.packet, v.time)
+		a.note(a.of(h), h.d, OutOfWindow, h.fin, end-h.fin, v.packet, v.time)
 		end, have = h.fin, min(have, h.fin)
 		if end <= off {
 			return
 		}
 	}
 	if off < h.next {
-		if v.wire <= 1 && end == h.next && !h.holds() {
+		if v.wire <= 1 && end == h.next && !a.holds(h) {
 			return // a keep-alive: RFC 9293 3.8.4
 		}
 		a.again(h, Retransmission, off, min(end, h.next), have, &v)
@@ -142,8 +103,8 @@ func (a *Assembler) place(h *half, v arrival) {
 	}
 	pos := max(off, h.next)
 	if pos > h.next {
-		h.c.Dirs[h.d].OutOfOrder++
-	} else if !h.holds() {
+		a.of(h).Dirs[h.d].OutOfOrder++
+	} else if !a.holds(h) {
 		if have > pos {
 			a.chunk(h, v.payload[pos-off:have-off], v.packet, v.time)
 		}
@@ -153,18 +114,18 @@ func (a *Assembler) place(h *half, v arrival) {
 		return
 	}
 
-	held := &a.waits(h).held
+	c, w := a.of(h), a.behind(h)
 	a.cover(h, pos, end, have, off, &v)
 	if len(a.parts) == 0 {
 		return
 	}
 	if !h.ordering {
-		a.engine.begin(h)
+		a.engine.begin(w)
 	}
 	for _, t := range a.parts {
 		p := piece{off: t.off, end: t.end, packet: v.packet, time: v.time, lost: t.lost}
 		if t.lost {
-			held.insert(p)
+			w.held.insert(p)
 			continue
 		}
 		b := v.payload[t.off-off : t.end-off]
@@ -172,24 +133,24 @@ func (a *Assembler) place(h *half, v arrival) {
 			p.data, p.owned = a.pool.copyOf(b), true
 			p.pages = (len(b) + 1899) / 1900
 			a.engine.hold(p.pages)
-			h.c.cost += p.cost()
+			c.cost += p.cost()
 			a.cost += p.cost()
 		} else {
 			p.data = b
 		}
-		held.insert(p)
-		a.engine.feed(h, h.nextSeq+uint32(t.off-h.next), b)
+		w.held.insert(p)
+		a.engine.feed(w, h.nextSeq+uint32(t.off-h.next), b)
 		// Bytes cut off by the snapshot length may be next now.
 		a.passLost(h)
 	}
-	a.pend(h.c)
+	a.pend(c)
 }
 
 // cover leaves in a.parts what of [pos, end) nothing held covers, and compares the rest. Bytes
 // of v that take the place of lost ones count as not covered.
 func (a *Assembler) cover(h *half, pos, end, have, off int64, v *arrival) {
 	a.parts = a.parts[:0]
-	held := &h.behind.held
+	held := &a.behind(h).held
 	for pos < end {
 		i := held.find(pos)
 		if i == held.len() || held.at(i).off >= end {
@@ -231,8 +192,9 @@ func (a *Assembler) addParts(pos, end, have int64) {
 
 // again counts and notes bytes that were there already.
 func (a *Assembler) again(h *half, kind NoteKind, off, end, have int64, v *arrival) {
-	h.c.Dirs[h.d].Retransmitted += max(min(end, have)-off, 0)
-	a.note(h.c, h.d, kind, off, end-off, v.packet, v.time)
+	c := a.of(h)
+	c.Dirs[h.d].Retransmitted += max(min(end, have)-off, 0)
+	a.note(c, h.d, kind, off, end-off, v.packet, v.time)
 }
 
 // release gives back what a piece held.
@@ -249,27 +211,31 @@ func (a *Assembler) release(c *conn, p piece) {
 // settle does what follows from h.next having moved.
 func (a *Assembler) settle(h *half, packet, time int64) {
 	a.passLost(h)
-	if h.ordering && !h.holds() {
-		a.engine.end(h)
+	if a.holds(h) {
+		return
 	}
-	if h.fin == h.next && !h.finished && !h.holds() {
+	if h.ordering {
+		a.engine.end(a.behind(h))
+	}
+	if h.fin == h.next && !h.finished {
 		h.finished = true
 		h.phase = firm
-		a.handler.Finish(&h.c.Conn, h.d, packet, time)
-		if h.c.half[h.d.Other()].finished {
-			a.close(h.c, EndFIN, packet, time)
+		c := a.of(h)
+		a.handler.Finish(&c.Conn, h.d, packet, time)
+		if c.half[h.d.Other()].finished {
+			a.close(c, EndFIN, packet, time)
 		}
 	}
 }
 
 // passLost reports bytes cut off by the snapshot length whose turn has come.
 func (a *Assembler) passLost(h *half) {
-	for h.holds() {
-		p := *h.behind.held.at(0)
-		if !p.lost || p.off > h.next {
+	for a.holds(h) {
+		w := a.behind(h)
+		if p := w.held.at(0); !p.lost || p.off > h.next {
 			return
 		}
-		h.behind.held.pop()
+		p := w.held.pop()
 		a.lose(h, p.end, SnapLength, p.packet, p.time)
 	}
 }

@@ -66,7 +66,7 @@ func (p *probe) next(t *hashTable) index {
 }
 
 func (t *hashTable) add(hash uint32, i index) {
-	if t.n++; t.n > len(t.slots)/4*3 {
+	if t.n++; t.n > len(t.slots)/2 {
 		t.resize(2 * len(t.slots))
 	}
 	t.put(slot(hash, i))

@@ -12,12 +12,12 @@ func (a *Assembler) acknowledge(h *half, ack uint32) {
 		h.ackLow = min(h.ackLow, h.next)
 		return
 	}
-	if h.starting() {
-		if int32(ack-h.behind.early[0].seq) <= 0 {
+	if a.starting(h) {
+		if int32(ack-a.behind(h).early[0].seq) <= 0 {
 			return
 		}
 		a.commit(h)
-		if h.c.closed {
+		if a.of(h).closed {
 			return
 		}
 	}
@@ -26,10 +26,11 @@ func (a *Assembler) acknowledge(h *half, ack uint32) {
 		return
 	}
 	ahead := int64(int32(ack - h.nextSeq))
-	if s := h.strayed(); s != nil {
+	if s := a.strayed(h); s != nil {
 		if n := int64(int32(ack - s.seq)); n > 0 && n <= a.limits.reach() {
-			a.jumpToStray(h, h.c.LastPacket, h.c.LastTime)
-			if h.c.closed {
+			c := a.of(h)
+			a.jumpToStray(h, c.LastPacket, c.LastTime)
+			if c.closed {
 				return
 			}
 			ahead = int64(int32(ack - h.nextSeq))
@@ -43,15 +44,15 @@ func (a *Assembler) acknowledge(h *half, ack uint32) {
 		h.ackLast = min(h.ackLast, h.fin)
 	}
 	h.ackLow = min(h.ackLow, h.ackLast)
-	if h.asking() {
-		a.pend(h.c)
+	if a.asking(h) {
+		a.pend(a.of(h))
 	}
 }
 
 // asking says whether bytes of h are missing that may still come. One byte acknowledged beyond
 // all that was seen is most likely a FIN that was not captured.
-func (h *half) asking() bool {
-	return !h.finished && (h.holds() || h.fin > h.next || h.ackLast > h.next+1)
+func (a *Assembler) asking(h *half) bool {
+	return !h.finished && (a.holds(h) || h.fin > h.next || h.ackLast > h.next+1)
 }
 
 // pend has c looked at until nothing about it is undecided.
@@ -60,7 +61,7 @@ func (a *Assembler) pend(c *conn) {
 		return
 	}
 	a.pending.push(c.index)
-	k := c.doubts()
+	k := a.waits(c)
 	k.winSegs, k.winTime = c.segs(), c.LastTime
 	for i := range c.half {
 		c.half[i].ackLow = c.half[i].ackLast
@@ -69,7 +70,7 @@ func (a *Assembler) pend(c *conn) {
 
 // decide looks at what is undecided about c.
 func (a *Assembler) decide(c *conn, packet, time int64) {
-	k := c.doubts()
+	k := a.waits(c)
 	if k.winTime-time > a.limits.GraceTime { // the clock was set back
 		k.winTime = time
 	}
@@ -84,15 +85,15 @@ func (a *Assembler) decide(c *conn, packet, time int64) {
 	undecided := c.reset
 	for i := range c.half {
 		h := &c.half[i]
-		if w := h.behind; h.starting() && (c.segs()-w.earlySegs >= startSegments || time-w.earlyTime >= startTime) {
+		if w := &k.behind[i]; len(w.early) > 0 && (c.segs()-w.earlySegs >= startSegments || time-w.earlyTime >= startTime) {
 			a.commit(h)
 		}
-		for !c.closed && h.asking() && a.decideHole(h, packet, time) {
+		for !c.closed && a.asking(h) && a.decideHole(h, packet, time) {
 		}
 		if c.closed {
 			return
 		}
-		undecided = undecided || h.starting() || h.asking()
+		undecided = undecided || a.starting(h) || a.asking(h)
 	}
 	if c.reset && (c.segs()-k.rstSegs >= int64(a.limits.GraceSegments) || time-k.rstTime >= a.limits.GraceTime) {
 		a.close(c, EndRST, packet, time)
@@ -105,9 +106,9 @@ func (a *Assembler) decide(c *conn, packet, time int64) {
 
 // decideHole gives up the first hole of h if it is lost.
 func (a *Assembler) decideHole(h *half, packet, time int64) bool {
-	end, since := h.hole()
+	end, since := a.hole(h)
 	if since < 0 { // nothing captured behind it
-		end = min(h.ackProven, h.ackLast) - h.lostFIN()
+		end = min(h.ackProven, h.ackLast) - a.lostFIN(h)
 		if end <= h.next {
 			return false
 		}
@@ -120,10 +121,10 @@ func (a *Assembler) decideHole(h *half, packet, time int64) bool {
 
 // hole returns where the first hole of h ends, and when what is behind it was captured: -1 where
 // only acknowledgements tell of it.
-func (h *half) hole() (end, since int64) {
+func (a *Assembler) hole(h *half) (end, since int64) {
 	switch {
-	case h.holds():
-		p := h.behind.held.at(0)
+	case a.holds(h):
+		p := a.behind(h).held.at(0)
 		return p.off, p.time
 	case h.fin > h.next:
 		return h.fin, h.finTime
@@ -133,8 +134,8 @@ func (h *half) hole() (end, since int64) {
 
 // lostFIN is 1 where the last number acknowledged is most likely that of a FIN that was not
 // captured: the other side has closed.
-func (h *half) lostFIN() int64 {
-	if h.fin < 0 && h.c.half[h.d.Other()].fin >= 0 {
+func (a *Assembler) lostFIN(h *half) int64 {
+	if h.fin < 0 && a.of(h).half[h.d.Other()].fin >= 0 {
 		return 1
 	}
 	return 0
@@ -144,7 +145,7 @@ func (h *half) lostFIN() int64 {
 // peer was seen and has not acknowledged the bytes.
 func (a *Assembler) giveUp(h *half, end, packet, time int64) {
 	reason := NotCaptured
-	if !h.c.closing && h.ackLast < end && h.c.Dirs[h.d.Other()].Packets > 0 {
+	if c := a.of(h); !c.closing && h.ackLast < end && c.Dirs[h.d.Other()].Packets > 0 {
 		reason = BufferLimit
 	}
 	a.lose(h, end, reason, packet, time)
@@ -163,24 +164,26 @@ func (a *Assembler) lose(h *half, end int64, reason Reason, packet, time int64) 
 		h.advance(end - h.next)
 		return
 	}
-	h.behind.skipTo = end
+	w := a.behind(h)
+	w.skipTo = end
 	for h.next < end {
-		a.engine.feed(h, h.nextSeq, filler[:min(end-h.next, fillerSize)])
+		a.engine.feed(w, h.nextSeq, filler[:min(end-h.next, fillerSize)])
 	}
 }
 
 func (a *Assembler) gap(h *half, n int64, reason Reason, packet, time int64) {
-	st := &h.c.Dirs[h.d]
+	c := a.of(h)
+	st := &c.Dirs[h.d]
 	st.Gaps++
 	st.Missing += max(n, 0)
 	st.Trailing += max(n, 0)
-	a.handler.Gap(&h.c.Conn, h.d, Gap{Off: h.next, Len: n, Reason: reason, Packet: packet, Time: time})
+	a.handler.Gap(&c.Conn, h.d, Gap{Off: h.next, Len: n, Reason: reason, Packet: packet, Time: time})
 }
 
 // drain delivers all that is held for h, behind its gaps.
 func (a *Assembler) drain(h *half, packet, time int64) {
-	for h.holds() {
-		end, _ := h.hole()
+	for a.holds(h) {
+		end, _ := a.hole(h)
 		a.giveUp(h, end, packet, time)
 	}
 }
@@ -188,7 +191,7 @@ func (a *Assembler) drain(h *half, packet, time int64) {
 // enforce keeps to the limits on memory: first this connection's, then that on all together, for
 // which those give way that have waited longest.
 func (a *Assembler) enforce(h *half, packet, time int64) {
-	c := h.c
+	c := a.of(h)
 	for c.cost > a.limits.MaxConnBytes && a.squeeze(c, packet, time) {
 	}
 	for a.cost > a.limits.MaxBytes {
@@ -207,11 +210,11 @@ func (a *Assembler) squeeze(c *conn, packet, time int64) bool {
 	before := c.cost
 	for i := range c.half {
 		h := &c.half[i]
-		if h.starting() {
+		if a.starting(h) {
 			a.commit(h)
 		}
-		if h.holds() && !c.closed {
-			end, _ := h.hole()
+		if a.holds(h) && !c.closed {
+			end, _ := a.hole(h)
 			a.giveUp(h, end, packet, time)
 		}
 		a.dropStray(h)

@@ -29,7 +29,7 @@ var filler [fillerSize]byte
 type engine struct {
 	asm      *tcpassembly.Assembler
 	tcp      layers.TCP
-	starting *half // whose flow the next New is for
+	starting *behind // whose flow the next New is for
 	flows    int
 	episodes uint64
 	pages    int // held now
@@ -37,10 +37,10 @@ type engine struct {
 }
 
 // New implements tcpassembly.StreamFactory.
-func (e *engine) New(_, _ gopacket.Flow) tcpassembly.Stream { return e.starting.behind }
+func (e *engine) New(_, _ gopacket.Flow) tcpassembly.Stream { return e.starting }
 
-// begin starts a flow for h at its next byte.
-func (e *engine) begin(h *half) {
+// begin starts a flow for w at its direction's next byte.
+func (e *engine) begin(w *behind) {
 	if e.asm == nil {
 		e.asm = tcpassembly.NewAssembler(tcpassembly.NewStreamPool(e))
 	}
@@ -48,28 +48,28 @@ func (e *engine) begin(h *half) {
 	e.flows++
 	var key [8]byte
 	binary.BigEndian.PutUint64(key[:], e.episodes)
-	h.behind.flow = gopacket.NewFlow(gopacket.EndpointInvalid, key[:], nil)
-	h.ordering = true
-	e.starting = h
+	w.flow = gopacket.NewFlow(gopacket.EndpointInvalid, key[:], nil)
+	w.h.ordering = true
+	e.starting = w
 	e.tcp.SYN = true
-	e.feed(h, h.nextSeq-1, nil)
+	e.feed(w, w.h.nextSeq-1, nil)
 	e.tcp.SYN = false
 	e.starting = nil
 }
 
 // feed gives the engine bytes at seq. Whatever is in order now comes back through Reassembled.
-func (e *engine) feed(h *half, seq uint32, b []byte) {
+func (e *engine) feed(w *behind, seq uint32, b []byte) {
 	e.tcp.Seq, e.tcp.Payload = seq, b
-	e.asm.AssembleWithTimestamp(h.behind.flow, &e.tcp, time.Time{})
+	e.asm.AssembleWithTimestamp(w.flow, &e.tcp, time.Time{})
 	e.tcp.Payload = nil
 }
 
-// end closes the flow of h, for which nothing is held any more.
-func (e *engine) end(h *half) {
+// end closes the flow of w, for which nothing is held any more.
+func (e *engine) end(w *behind) {
 	e.tcp.RST = true
-	e.feed(h, h.nextSeq, nil)
+	e.feed(w, w.h.nextSeq, nil)
 	e.tcp.RST = false
-	h.ordering = false
+	w.h.ordering = false
 	e.flows--
 	if e.flows == 0 {
 		if e.peak > keepPages {
@@ -84,7 +84,7 @@ func (e *engine) hold(pages int) {
 	e.peak = max(e.peak, e.pages)
 }
 
-// Reassembled implements tcpassembly.Stream: the engine gives bytes of its half in order.
+// Reassembled implements tcpassembly.Stream: the engine gives bytes of its direction in order.
 func (w *behind) Reassembled(rs []tcpassembly.Reassembly) {
 	for i := range rs {
 		w.ordered(rs[i].Bytes)
@@ -109,7 +109,7 @@ func (w *behind) ordered(b []byte) {
 		a.chunk(h, b[:n], p.packet, p.time)
 		b = b[n:]
 		if h.next == end {
-			a.release(h.c, w.held.pop())
+			a.release(a.of(h), w.held.pop())
 		}
 	}
 }

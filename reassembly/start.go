@@ -39,10 +39,10 @@ func (h *half) restart() {
 
 // syn takes the SYN of h's direction.
 func (a *Assembler) syn(h *half, s *Segment) {
-	if s.Flags&ACK != 0 {
-		h.c.SawSYNACK = true
+	if c := a.of(h); s.Flags&ACK != 0 {
+		c.SawSYNACK = true
 	} else {
-		h.c.SawSYN = true
+		c.SawSYN = true
 	}
 	if h.hasISN {
 		return
@@ -57,7 +57,7 @@ func (a *Assembler) syn(h *half, s *Segment) {
 // empty takes a segment without payload, whose sequence number says what comes next.
 func (a *Assembler) empty(h *half, seq uint32) {
 	if h.phase == unknown {
-		if !h.starting() {
+		if !a.starting(h) {
 			h.expect(seq, true)
 		}
 		return
@@ -70,7 +70,8 @@ func (a *Assembler) empty(h *half, seq uint32) {
 // begin decides where h starts, given its first payload v. It returns false where v is kept until
 // that can be said.
 func (a *Assembler) begin(h *half, v *arrival) bool {
-	if h.phase == soft && !h.starting() {
+	c := a.of(h)
+	if h.phase == soft && !a.starting(h) {
 		ahead := int64(int32(v.seq - h.nextSeq))
 		switch {
 		case ahead == -1 && v.wire <= 1:
@@ -86,13 +87,13 @@ func (a *Assembler) begin(h *half, v *arrival) bool {
 			h.restart()
 		}
 	}
-	w := a.waits(h)
+	w := a.behind(h)
 	if len(w.early) == 0 {
-		w.earlySegs, w.earlyTime = h.c.segs(), v.time
+		w.earlySegs, w.earlyTime = c.segs(), v.time
 	}
-	w.early = append(w.early, a.own(h.c, *v))
-	a.pend(h.c)
-	if len(w.early) >= startSegments || h.c.cost > a.limits.MaxConnBytes || a.cost > a.limits.MaxBytes {
+	w.early = append(w.early, a.own(c, *v))
+	a.pend(c)
+	if len(w.early) >= startSegments || c.cost > a.limits.MaxConnBytes || a.cost > a.limits.MaxBytes {
 		a.commit(h)
 	}
 	return false
@@ -101,7 +102,7 @@ func (a *Assembler) begin(h *half, v *arrival) bool {
 // commit decides the start from the payloads seen so far: the lowest, or where a start is
 // expected, the lowest that leads up to it without a hole.
 func (a *Assembler) commit(h *half) {
-	early := h.behind.early
+	early := a.behind(h).early
 	first := early[0].seq
 	slices.SortStableFunc(early, func(x, y arrival) int {
 		return int(int32(x.seq-first)) - int(int32(y.seq-first))
@@ -123,25 +124,26 @@ func (a *Assembler) commit(h *half) {
 // resubmit takes the payloads that waited for the start: first what was captured of them, then
 // what the snapshot length cut off, which may be among the captured bytes of another.
 func (a *Assembler) resubmit(h *half) {
-	if !h.starting() {
+	c := a.of(h)
+	if !a.starting(h) {
 		return
 	}
-	early := h.behind.early
-	h.behind.early = nil
+	early := a.behind(h).early
+	a.behind(h).early = nil
 	for _, v := range early {
-		if v.wire = int64(len(v.payload)); v.wire > 0 && !h.c.closed {
+		if v.wire = int64(len(v.payload)); v.wire > 0 && !c.closed {
 			a.arrive(h, v)
 		}
 	}
 	for _, v := range early {
 		n := len(v.payload)
-		if tail := v.wire - int64(n); tail > 0 && !h.c.closed {
+		if tail := v.wire - int64(n); tail > 0 && !c.closed {
 			a.arrive(h, arrival{seq: v.seq + uint32(n), wire: tail, packet: v.packet, time: v.time})
 		}
-		if v.fin && !h.c.closed {
+		if v.fin && !c.closed {
 			a.sawFIN(h, v.seq+uint32(v.wire), v.packet, v.time)
 		}
-		a.disown(h.c, v)
+		a.disown(c, v)
 	}
 }
 
@@ -149,62 +151,65 @@ func (a *Assembler) resubmit(h *half) {
 // until another one, or an acknowledgement, says that the direction really is there; it then goes
 // on from there.
 func (a *Assembler) within(h *half, v *arrival) bool {
+	c := a.of(h)
 	reach := a.limits.reach()
 	if ahead := int64(int32(v.seq - h.nextSeq)); ahead <= reach && ahead >= -window {
 		return true
 	}
 	if h.fin >= 0 { // that is within reach
-		a.note(h.c, h.d, OutOfWindow, h.next, v.wire, v.packet, v.time)
+		a.note(c, h.d, OutOfWindow, h.next, v.wire, v.packet, v.time)
 		return false
 	}
 	acked := h.ackLast > h.next && h.ackLast >= h.offset(v.seq)
-	if s := h.strayed(); s != nil && !acked {
+	if s := a.strayed(h); s != nil && !acked {
 		after := int64(int32(v.seq - s.seq))
 		if after == 0 {
 			return false
 		}
 		if after > 0 && after <= reach {
 			a.jumpToStray(h, v.packet, v.time)
-			return !h.c.closed
+			return !c.closed
 		}
 	}
 	a.dropStray(h)
 	if acked {
 		a.jump(h, v.seq, v.packet, v.time)
-		return !h.c.closed
+		return !c.closed
 	}
-	s := a.own(h.c, *v)
-	a.waits(h).stray = &s
+	s := a.own(c, *v)
+	a.behind(h).stray = &s
 	return false
 }
 
 // jumpToStray goes on at the segment that was out of reach.
 func (a *Assembler) jumpToStray(h *half, packet, time int64) {
-	s := *h.behind.stray
-	h.behind.stray = nil
+	c := a.of(h)
+	s := *a.behind(h).stray
+	a.behind(h).stray = nil
 	a.jump(h, s.seq, packet, time)
-	if !h.c.closed {
+	if !c.closed {
 		a.place(h, s)
 		a.settle(h, packet, time)
 	}
-	if s.fin && !h.c.closed {
+	if s.fin && !c.closed {
 		a.sawFIN(h, s.seq+uint32(s.wire), s.packet, s.time)
 	}
-	a.disown(h.c, s)
+	a.disown(c, s)
 }
 
 func (a *Assembler) dropStray(h *half) {
-	if s := h.strayed(); s != nil {
-		h.behind.stray = nil
-		a.note(h.c, h.d, OutOfWindow, h.next, s.wire, s.packet, s.time)
-		a.disown(h.c, *s)
+	if s := a.strayed(h); s != nil {
+		c := a.of(h)
+		c.ahead.behind[h.d].stray = nil
+		a.note(c, h.d, OutOfWindow, h.next, s.wire, s.packet, s.time)
+		a.disown(c, *s)
 	}
 }
 
 // jump restarts h at seq, behind a gap whose length is known where the sequence number can tell.
 func (a *Assembler) jump(h *half, seq uint32, packet, time int64) {
 	a.drain(h, packet, time)
-	if h.c.closed {
+	if a.of(h).closed {
 		return
 	}
 	if n := int64(int32(seq - h.nextSeq)); n > 0 && n <= window {

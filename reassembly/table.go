@@ -3,10 +3,10 @@ package reassembly
 // conn is a Conn with what reassembling it needs.
 type conn struct {
 	Conn
+	ahead *ahead // nil until something waits or is undecided; pointers come first, for the collector
 	half  [2]half
-	stamp int64  // time of the last segment, for idleness; of a closed one, when it was closed
-	cost  int    // bytes of memory held
-	doubt *doubt // nil until something is undecided
+	stamp int64 // time of the last segment, for idleness; of a closed one, when it was closed
+	cost  int   // bytes of memory held
 	index index
 	hash  uint32
 
@@ -22,22 +22,8 @@ type conn struct {
 // segs returns the number of segments of both directions.
 func (c *conn) segs() int64 { return c.Dirs[Forward].Packets + c.Dirs[Backward].Packets }
 
-// doubt is what it takes to decide about a connection that is pending, or reset.
-type doubt struct {
-	winSegs int64 // start of the window over acknowledgements: see hole.go
-	winTime int64
-	rstSegs int64
-	rstTime int64
-	refused uint32 // the number that the RST acknowledges; 0 for none
-}
-
-// doubts returns c's doubt, which is there from then on.
-func (c *conn) doubts() *doubt {
-	if c.doubt == nil {
-		c.doubt = &doubt{}
-	}
-	return c.doubt
-}
+// of returns the connection that h is a direction of.
+func (a *Assembler) of(h *half) *conn { return a.conns.at(h.conn) }
 
 // find returns the connection and direction that s belongs to, opening one where there is none,
 // or nil for a straggler of a closed connection.
@@ -116,7 +102,7 @@ func (a *Assembler) open(s *Segment, hash uint32) (*conn, Dir) {
 	}
 	c.FirstPacket, c.FirstTime, c.LastPacket, c.LastTime = s.Packet, s.Time, s.Packet, s.Time
 	for i := range c.half {
-		c.half[i].c, c.half[i].d, c.half[i].fin = c, Dir(i), -1
+		c.half[i].conn, c.half[i].d, c.half[i].fin = c.index, Dir(i), -1
 	}
 	a.table.add(hash, c.index)
 	a.recent.push(c.index)
@@ -157,7 +143,7 @@ func (c *conn) otherSYN(d Dir, s *Segment) bool {
 	}
 	if h.phase == unknown {
 		// Behind a RST the SYN that it answers may be shown late; any other one opens anew.
-		return c.reset && c.doubt.refused != s.Seq+1
+		return c.reset && c.ahead.refused != s.Seq+1
 	}
 	// A SYN that the capture shows late begins just below what was seen of its direction.
 	below := int64(int32(h.nextSeq-s.Seq-1)) - h.next
