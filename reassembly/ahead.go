@@ -6,6 +6,7 @@ import "github.com/google/gopacket"
 // decide about that. Most connections never need it.
 type ahead struct {
 	behind [2]behind
+	cost   int // bytes of memory held
 
 	winSegs int64 // start of the window over acknowledgements: see hole.go
 	winTime int64
@@ -25,6 +26,12 @@ type behind struct {
 	stray  *arrival  // one segment out of reach, until another confirms it
 
 	earlySegs, earlyTime int64
+
+	finTime int64 // of a FIN behind a hole
+	// What does not go beyond the next byte does not matter here.
+	sent      int64 // the sender's own empty segments say that it sent up to here
+	ackLow    int64 // lowest acknowledgement in the window
+	ackProven int64 // every acknowledgement of a whole window was at least this
 }
 
 // waits returns c's ahead, which is there from then on.
@@ -34,6 +41,7 @@ func (a *Assembler) waits(c *conn) *ahead {
 		for i := range c.ahead.behind {
 			b := &c.ahead.behind[i]
 			b.a, b.h = a, &c.half[i]
+			b.sent, b.ackLow, b.ackProven = b.h.next, b.h.next, b.h.next
 		}
 	}
 	return c.ahead
@@ -41,6 +49,14 @@ func (a *Assembler) waits(c *conn) *ahead {
 
 // behind returns what of h waits, which is there from then on.
 func (a *Assembler) behind(h *half) *behind { return &a.waits(a.of(h)).behind[h.d] }
+
+// cost returns the bytes of memory held for c.
+func (c *conn) cost() int {
+	if c.ahead == nil {
+		return 0
+	}
+	return c.ahead.cost
+}
 
 // holds says whether bytes of direction d wait behind a hole.
 func (c *conn) holds(d Dir) bool { return c.ahead != nil && c.ahead.behind[d].held.len() > 0 }

@@ -13,9 +13,16 @@ func (a *Assembler) sawFIN(h *half, seq uint32, packet, time int64) {
 		a.note(c, h.d, OutOfWindow, off, 0, packet, time)
 		return
 	}
-	h.fin, h.finTime = off, time
+	h.fin = off
+	if off > h.next {
+		a.behind(h).finTime = time
+	}
 	a.dropStray(h) // the end is within reach, that was not
-	h.ackLast, h.ackLow, h.ackProven = min(h.ackLast, off), min(h.ackLow, off), min(h.ackProven, off)
+	h.ackLast = min(h.ackLast, off)
+	if c.ahead != nil {
+		w := a.behind(h)
+		w.ackLow, w.ackProven = min(w.ackLow, off), min(w.ackProven, off)
+	}
 	a.settle(h, packet, time)
 	if !c.closed && a.asking(h) {
 		a.pend(c)
@@ -32,7 +39,7 @@ func (a *Assembler) sawRST(h *half, s *Segment) {
 			a.note(c, h.d, OutOfWindow, h.next, 0, s.Packet, s.Time)
 			return
 		}
-		h.sent = max(h.sent, h.next+ahead)
+		a.sent(h, h.next+ahead)
 	}
 	c.Dirs[h.d].SawRST = true
 	if !c.reset {
@@ -61,7 +68,11 @@ func (a *Assembler) close(c *conn, why End, packet, time int64) {
 		if h.finished || h.phase == unknown {
 			continue
 		}
-		end := max(h.ackLast, h.sent) - a.lostFIN(h)
+		end := h.ackLast
+		if c.ahead != nil {
+			end = max(end, c.ahead.behind[i].sent)
+		}
+		end -= a.lostFIN(h)
 		if h.fin >= 0 {
 			end = h.fin
 		}

@@ -24,17 +24,11 @@ type half struct {
 	isn      uint32
 	next     int64 // offset of the next byte expected
 	fin      int64 // offset of the FIN, -1 where none was seen
-	finTime  int64
-	sent     int64 // the sender's own empty segments say that it sent up to here
-
-	ackLast   int64 // last acknowledgement by the peer
-	ackLow    int64 // lowest in the window
-	ackProven int64 // every acknowledgement of a whole window was at least this
-
+	ackLast  int64 // last acknowledgement by the peer
 }
 
-// arrival is the payload of a segment on its way in. Those in behind.early and behind.stray own their
-// bytes.
+// arrival is the payload of a segment on its way in. Those in behind.early and
+// behind.stray own their bytes.
 type arrival struct {
 	seq          uint32
 	payload      []byte
@@ -133,7 +127,7 @@ func (a *Assembler) place(h *half, v arrival) {
 			p.data, p.owned = a.pool.copyOf(b), true
 			p.pages = (len(b) + 1899) / 1900
 			a.engine.hold(p.pages)
-			c.cost += p.cost()
+			c.ahead.cost += p.cost()
 			a.cost += p.cost()
 		} else {
 			p.data = b
@@ -200,7 +194,7 @@ func (a *Assembler) again(h *half, kind NoteKind, off, end, have int64, v *arriv
 // release gives back what a piece held.
 func (a *Assembler) release(c *conn, p piece) {
 	n := p.cost()
-	c.cost -= n
+	c.ahead.cost -= n
 	a.cost -= n
 	a.engine.pages -= p.pages
 	if p.owned {
@@ -243,13 +237,13 @@ func (a *Assembler) passLost(h *half) {
 // own gives v bytes of its own, to be kept.
 func (a *Assembler) own(c *conn, v arrival) arrival {
 	v.payload = a.pool.copyOf(v.payload)
-	c.cost += cap(v.payload)
+	a.waits(c).cost += cap(v.payload)
 	a.cost += cap(v.payload)
 	return v
 }
 
 func (a *Assembler) disown(c *conn, v arrival) {
-	c.cost -= cap(v.payload)
+	c.ahead.cost -= cap(v.payload)
 	a.cost -= cap(v.payload)
 	a.pool.put(v.payload)
 }

@@ -9,7 +9,7 @@ package reassembly
 func (a *Assembler) acknowledge(h *half, ack uint32) {
 	if h.phase == firm && ack == h.nextSeq {
 		h.ackLast = h.next
-		h.ackLow = min(h.ackLow, h.next)
+		a.low(h)
 		return
 	}
 	if a.starting(h) {
@@ -43,9 +43,17 @@ func (a *Assembler) acknowledge(h *half, ack uint32) {
 	if h.fin >= 0 {
 		h.ackLast = min(h.ackLast, h.fin)
 	}
-	h.ackLow = min(h.ackLow, h.ackLast)
+	a.low(h)
 	if a.asking(h) {
 		a.pend(a.of(h))
+	}
+}
+
+// low takes the last acknowledgement into account for the lowest.
+func (a *Assembler) low(h *half) {
+	if k := a.of(h).ahead; k != nil {
+		w := &k.behind[h.d]
+		w.ackLow = min(w.ackLow, h.ackLast)
 	}
 }
 
@@ -64,7 +72,7 @@ func (a *Assembler) pend(c *conn) {
 	k := a.waits(c)
 	k.winSegs, k.winTime = c.segs(), c.LastTime
 	for i := range c.half {
-		c.half[i].ackLow = c.half[i].ackLast
+		k.behind[i].ackLow = c.half[i].ackLast
 	}
 }
 
@@ -77,9 +85,9 @@ func (a *Assembler) decide(c *conn, packet, time int64) {
 	if c.segs()-k.winSegs >= int64(a.limits.GraceSegments) || time-k.winTime >= a.limits.GraceTime {
 		k.winSegs, k.winTime = c.segs(), time
 		for i := range c.half {
-			h := &c.half[i]
-			h.ackProven = max(h.ackProven, h.ackLow)
-			h.ackLow = h.ackLast
+			w := &k.behind[i]
+			w.ackProven = max(w.ackProven, w.ackLow)
+			w.ackLow = c.half[i].ackLast
 		}
 	}
 	undecided := c.reset
@@ -106,13 +114,14 @@ func (a *Assembler) decide(c *conn, packet, time int64) {
 
 // decideHole gives up the first hole of h if it is lost.
 func (a *Assembler) decideHole(h *half, packet, time int64) bool {
+	w := a.behind(h)
 	end, since := a.hole(h)
 	if since < 0 { // nothing captured behind it
-		end = min(h.ackProven, h.ackLast) - a.lostFIN(h)
+		end = min(w.ackProven, h.ackLast) - a.lostFIN(h)
 		if end <= h.next {
 			return false
 		}
-	} else if h.ackProven < end && time-since <= a.limits.MaxHold {
+	} else if w.ackProven < end && time-since <= a.limits.MaxHold {
 		return false
 	}
 	a.giveUp(h, end, packet, time)
@@ -127,7 +136,7 @@ func (a *Assembler) hole(h *half) (end, since int64) {
 		p := a.behind(h).held.at(0)
 		return p.off, p.time
 	case h.fin > h.next:
-		return h.fin, h.finTime
+		return h.fin, a.behind(h).finTime
 	}
 	return max(h.ackLast, h.next), -1
 }
@@ -192,11 +201,11 @@ func (a *Assembler) drain(h *half, packet, time int64) {
 // which those give way that have waited longest.
 func (a *Assembler) enforce(h *half, packet, time int64) {
 	c := a.of(h)
-	for c.cost > a.limits.MaxConnBytes && a.squeeze(c, packet, time) {
+	for c.cost() > a.limits.MaxConnBytes && a.squeeze(c, packet, time) {
 	}
 	for a.cost > a.limits.MaxBytes {
 		oldest := a.pending.last
-		for oldest != 0 && a.conns.at(oldest).cost == 0 {
+		for oldest != 0 && a.conns.at(oldest).cost() == 0 {
 			oldest = a.pending.before(oldest)
 		}
 		if oldest == 0 || !a.squeeze(a.conns.at(oldest), packet, time) {
@@ -207,7 +216,7 @@ func (a *Assembler) enforce(h *half, packet, time int64) {
 
 // squeeze makes c hold less.
 func (a *Assembler) squeeze(c *conn, packet, time int64) bool {
-	before := c.cost
+	before := c.cost()
 	for i := range c.half {
 		h := &c.half[i]
 		if a.starting(h) {
@@ -219,5 +228,5 @@ func (a *Assembler) squeeze(c *conn, packet, time int64) bool {
 		}
 		a.dropStray(h)
 	}
-	return c.cost < before
+	return c.cost() < before
 }

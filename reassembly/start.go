@@ -18,12 +18,16 @@ func (h *half) expect(seq uint32, own bool) {
 }
 
 // rebase moves the start of h, of which nothing was delivered, to seq.
-func (h *half) rebase(seq uint32) {
+func (a *Assembler) rebase(h *half, seq uint32) {
 	n := int64(int32(h.nextSeq - seq))
 	if h.phase != soft || n < -maxLateStart || n > maxLateStart {
-		h.restart() // what was known is of something else
+		a.restart(h) // what was known is of something else
 	} else {
-		h.ackLast, h.ackLow, h.ackProven, h.sent = h.ackLast+n, h.ackLow+n, h.ackProven+n, h.sent+n
+		h.ackLast += n
+		if n > 0 || n < 0 && a.of(h).ahead != nil {
+			w := a.behind(h)
+			w.ackLow, w.ackProven, w.sent = w.ackLow+n, w.ackProven+n, w.sent+n
+		}
 		if h.fin >= 0 {
 			h.fin = max(h.fin+n, -1)
 		}
@@ -33,8 +37,20 @@ func (h *half) rebase(seq uint32) {
 }
 
 // restart forgets what is known of bytes beyond the next.
-func (h *half) restart() {
-	h.ackLast, h.ackLow, h.ackProven, h.sent, h.fin = h.next, h.next, h.next, h.next, -1
+func (a *Assembler) restart(h *half) {
+	h.ackLast, h.fin = h.next, -1
+	if k := a.of(h).ahead; k != nil {
+		w := &k.behind[h.d]
+		w.ackLow, w.ackProven, w.sent = h.next, h.next, h.next
+	}
+}
+
+// sent says that h's sender has sent up to off.
+func (a *Assembler) sent(h *half, off int64) {
+	if off > h.next {
+		w := a.behind(h)
+		w.sent = max(w.sent, off)
+	}
 }
 
 // syn takes the SYN of h's direction.
@@ -49,7 +65,7 @@ func (a *Assembler) syn(h *half, s *Segment) {
 	}
 	h.hasISN, h.isn = true, s.Seq
 	if h.phase != firm {
-		h.rebase(s.Seq + 1)
+		a.rebase(h, s.Seq+1)
 		a.resubmit(h)
 	}
 }
@@ -62,8 +78,8 @@ func (a *Assembler) empty(h *half, seq uint32) {
 		}
 		return
 	}
-	if off := h.offset(seq); off > h.sent && off-h.next < window {
-		h.sent = off
+	if off := h.offset(seq); off-h.next < window {
+		a.sent(h, off)
 	}
 }
 
@@ -77,14 +93,14 @@ func (a *Assembler) begin(h *half, v *arrival) bool {
 		case ahead == -1 && v.wire <= 1:
 			return false // a keep-alive
 		case ahead == 1 && h.ownStart:
-			h.rebase(v.seq) // what came before was a keep-alive, one below
+			a.rebase(h, v.seq) // what came before was a keep-alive, one below
 			return true
 		case ahead >= 0 && ahead < a.limits.reach():
 			h.phase = firm
 			return true
 		case ahead >= a.limits.reach() || ahead < -a.limits.reach():
 			h.phase = unknown
-			h.restart()
+			a.restart(h)
 		}
 	}
 	w := a.behind(h)
@@ -93,7 +109,7 @@ func (a *Assembler) begin(h *half, v *arrival) bool {
 	}
 	w.early = append(w.early, a.own(c, *v))
 	a.pend(c)
-	if len(w.early) >= startSegments || c.cost > a.limits.MaxConnBytes || a.cost > a.limits.MaxBytes {
+	if len(w.early) >= startSegments || c.cost() > a.limits.MaxConnBytes || a.cost > a.limits.MaxBytes {
 		a.commit(h)
 	}
 	return false
@@ -117,7 +133,7 @@ func (a *Assembler) commit(h *half) {
 			}
 		}
 	}
-	h.rebase(start)
+	a.rebase(h, start)
 	a.resubmit(h)
 }
 
@@ -220,5 +236,5 @@ func (a *Assembler) jump(h *half, seq uint32, packet, time int64) {
 	}
 	a.gap(h, -1, NotCaptured, packet, time)
 	h.nextSeq = seq
-	h.restart()
+	a.restart(h)
 }

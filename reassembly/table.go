@@ -6,7 +6,6 @@ type conn struct {
 	ahead *ahead // nil until something waits or is undecided; pointers come first, for the collector
 	half  [2]half
 	stamp int64 // time of the last segment, for idleness; of a closed one, when it was closed
-	cost  int   // bytes of memory held
 	index index
 	hash  uint32
 
