@@ -100,3 +100,37 @@ func TestArenaKeepsTheDropped(t *testing.T) {
 	assert.Same(t, c, r.take())
 	assert.Zero(t, c.ID)
 }
+
+// deaf is a Handler that does nothing.
+type deaf struct{}
+
+func (deaf) Open(*Conn)                      {}
+func (deaf) Chunk(*Conn, Dir, Chunk)         {}
+func (deaf) Gap(*Conn, Dir, Gap)             {}
+func (deaf) Note(*Conn, Dir, Note)           {}
+func (deaf) Finish(*Conn, Dir, int64, int64) {}
+func (deaf) Close(*Conn, End, int64, int64)  {}
+
+// TestPlacesAreUsedAgain opens and closes connections one after another.
+func TestPlacesAreUsedAgain(t *testing.T) {
+	a := New(Limits{MaxClosed: 8}, deaf{})
+	for i := range int64(1000) {
+		there := Flow{Src: Endpoint{Port: uint16(i)}, Dst: Endpoint{Port: 9092}}
+		back := there.Reverse()
+		for _, s := range []Segment{
+			{Flow: there, Flags: SYN, Seq: 100},
+			{Flow: back, Flags: SYN | ACK, Seq: 500, Ack: 101},
+			{Flow: there, Flags: ACK, Seq: 101, Ack: 501, Payload: []byte("request"), WireLen: 7},
+			{Flow: there, Flags: FIN | ACK, Seq: 108, Ack: 501},
+			{Flow: back, Flags: FIN | ACK, Seq: 501, Ack: 109},
+		} {
+			s.Packet, s.Time = i+1, i*1e6
+			a.Segment(&s)
+		}
+	}
+	assert.Equal(t, int64(1000), a.Opened())
+	assert.Equal(t, 8, a.lingering.n)
+	assert.Equal(t, 8, a.table.n)
+	assert.LessOrEqual(t, a.conns.used, 10)
+	assert.Zero(t, a.recent.n)
+}
