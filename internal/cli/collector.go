@@ -1,0 +1,18 @@
+package cli
+
+import (
+	"os"
+	"runtime"
+	"runtime/debug"
+)
+
+// collectLater has the garbage collector wait with its first collection until there is something
+// to collect: most of what is allocated to begin with stays. GOGC in the environment is kept to.
+func collectLater() {
+	const firstAt = 400 // percent of the runtime's smallest heap, 4 MiB
+	if os.Getenv("GOGC") != "" {
+		return
+	}
+	usual := debug.SetGCPercent(firstAt)
+	runtime.AddCleanup(new([64]byte), func(percent int) { debug.SetGCPercent(percent) }, usual)
+}
