@@ -58,15 +58,22 @@ type Builder struct {
 	open    []int32
 	skipped int      // groups that are open and left out
 	cut     bool     // the limit was hit, and told
+	mute    bool     // so was that of issues
 	derived [][]byte // copies of sources 1 and up, reused
 }
+
+// An issue takes the memory of several nodes; a few are kept in the smallest tree.
+const (
+	nodesPerIssue = 8
+	minIssues     = 256
+)
 
 // Reset starts a tree of buf.
 func (b *Builder) Reset(buf []byte) {
 	b.t.Nodes, b.t.Issues, b.t.Origins = b.t.Nodes[:0], b.t.Issues[:0], b.t.Origins[:0]
 	clear(b.t.Sources)
 	b.t.Sources = append(b.t.Sources[:0], buf)
-	b.open, b.skipped, b.cut = b.open[:0], 0, false
+	b.open, b.skipped, b.cut, b.mute = b.open[:0], 0, false, false
 }
 
 // full reports whether no node may be added, and says so once.
@@ -139,6 +146,15 @@ func (b *Builder) End(e Event) {
 // Issue adds an issue below the leaf with its span that came last, else below the open group.
 func (b *Builder) Issue(i Issue) {
 	at := b.parent()
+	if b.mute {
+		return
+	}
+	if b.Limit > 0 && len(b.t.Issues) >= max(b.Limit/nodesPerIssue, minIssues) {
+		b.mute = true
+		b.t.Issues = append(b.t.Issues, NodeIssue{at, Issue{Severity: Warning, Code: CodeLimit,
+			Text: "the tree is at its limit of " + strconv.Itoa(len(b.t.Issues)) + " issues: what follows is left out"}})
+		return
+	}
 	if last := int32(len(b.t.Nodes)) - 1; last > at && b.t.Nodes[last].Span == i.Span {
 		at = last
 	}

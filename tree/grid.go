@@ -11,6 +11,8 @@ type Grid struct {
 	Secrets bool
 	Values  Values
 	Color   bool
+	// Spill is that of Text.
+	Spill func([]byte) ([]byte, bool)
 
 	regions []Region
 	masked  []bool
@@ -25,7 +27,10 @@ func (g *Grid) Append(dst []byte, t *Tree) []byte {
 			dst = append(dst, '\n')
 		}
 		g.Map(t, int32(s))
-		dst = g.rows(dst, b)
+		var more bool
+		if dst, more = g.rows(dst, b); !more {
+			break
+		}
 	}
 	return dst
 }
@@ -60,8 +65,15 @@ func (g *Grid) Map(t *Tree, s int32) ([]Region, []bool) {
 	return g.regions, g.masked
 }
 
-func (g *Grid) rows(dst, b []byte) []byte {
+// rows appends the rows of b, and reports whether there was room for all of them.
+func (g *Grid) rows(dst, b []byte) ([]byte, bool) {
 	for off := 0; off < len(b); off += GridRow {
+		if g.Spill != nil && len(dst) >= spillAt {
+			var more bool
+			if dst, more = g.Spill(dst); !more {
+				return dst, false
+			}
+		}
 		dst = append(dst, "0x"...)
 		dst = appendHex(dst, uint64(off), 4)
 		dst = append(dst, ' ')
@@ -93,7 +105,7 @@ func (g *Grid) rows(dst, b []byte) []byte {
 		}
 		dst = append(dst, '\n')
 	}
-	return dst
+	return dst, true
 }
 
 func (g *Grid) paint(dst []byte, from, to Region) ([]byte, Region) {

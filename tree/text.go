@@ -21,12 +21,29 @@ type Text struct {
 	Color   bool // ANSI colours
 	// UUIDName gives a uuid a name for its note, or "".
 	UUIDName func(desc *Desc, id []byte) string
+	// Spill is given a text that has grown past a mebibyte, and returns the buffer to go on with. Where
+	// it returns false, nothing more is written. Nil keeps the text whole.
+	Spill func([]byte) ([]byte, bool)
 
 	dst    []byte
 	t      *Tree
 	indent []byte
 	issue  int // next of t.Issues, which are sorted by node
 	byNode []NodeIssue
+	full   bool // nothing more is written
+}
+
+// spillAt is the length of a text from which on it is spilled.
+const spillAt = 1 << 20
+
+// room spills a long text, and reports whether more may come.
+func (x *Text) room() bool {
+	if x.Spill != nil && len(x.dst) >= spillAt && !x.full {
+		var more bool
+		x.dst, more = x.Spill(x.dst)
+		x.full = !more
+	}
+	return !x.full
 }
 
 // Widths at which texts are cut.
@@ -41,7 +58,7 @@ func (x *Text) Append(dst []byte, t *Tree) []byte {
 	if len(t.Nodes) == 0 {
 		return dst
 	}
-	x.dst, x.t, x.indent, x.issue = dst, t, x.indent[:0], 0
+	x.dst, x.t, x.indent, x.issue, x.full = dst, t, x.indent[:0], 0, false
 	x.sortIssues()
 	x.line(0)
 	x.dst = append(x.dst, '\n')
@@ -70,7 +87,7 @@ func (x *Text) children(parent int32) {
 			last = i
 		}
 	}
-	for i := parent + 1; i < end; i = nodes[i].Next {
+	for i := parent + 1; i < end && x.room(); i = nodes[i].Next {
 		if nodes[i].Flags&FlagComputed != 0 {
 			continue
 		}
@@ -92,7 +109,7 @@ func (x *Text) children(parent int32) {
 
 // issues writes the issues of a node below it.
 func (x *Text) issues(node int32, children bool) {
-	for x.issue < len(x.byNode) && x.byNode[x.issue].Node <= node {
+	for x.issue < len(x.byNode) && x.byNode[x.issue].Node <= node && x.room() {
 		i := &x.byNode[x.issue]
 		x.issue++
 		x.dst = append(x.dst, x.indent...)
@@ -267,7 +284,7 @@ func (x *Text) scalar(n *Node) {
 
 func (x *Text) text(b []byte) {
 	if x.Full || len(b) <= stringMax {
-		x.dst = appendQuoted(x.dst, b)
+		x.quoted(b)
 		return
 	}
 	cut := stringMax
@@ -278,6 +295,38 @@ func (x *Text) text(b []byte) {
 	x.dst = append(x.dst, "... "...)
 	x.dst = strconv.AppendInt(x.dst, int64(len(b)), 10)
 	x.dst = append(x.dst, 'B')
+}
+
+// longValue is the length from which on values are written in pieces.
+const longValue = 64 << 10
+
+// quoted writes b as a Go string, in pieces if it is long.
+func (x *Text) quoted(b []byte) {
+	if x.Spill == nil || len(b) <= longValue {
+		x.dst = appendQuoted(x.dst, b)
+		return
+	}
+	x.dst = append(x.dst, '"')
+	for len(b) > 0 && x.room() {
+		n := min(longValue, len(b))
+		for back := 1; n < len(b) && back < utf8.UTFMax && !utf8.RuneStart(b[n]); back++ {
+			n--
+		}
+		from := len(x.dst)
+		x.dst = appendQuoted(x.dst, b[:n])
+		x.dst = append(x.dst[:from], x.dst[from+1:len(x.dst)-1]...) // without its quotes
+		b = b[n:]
+	}
+	x.dst = append(x.dst, '"')
+}
+
+// hex writes b as hex digits, in pieces if it is long.
+func (x *Text) hex(b []byte) {
+	for len(b) > 0 && x.room() {
+		n := min(longValue, len(b))
+		x.dst = hex.AppendEncode(x.dst, b[:n])
+		b = b[n:]
+	}
 }
 
 // appendQuoted appends b as a Go string, most of which stand for themselves.
@@ -307,7 +356,7 @@ func (x *Text) blob(n *Node) {
 	}
 	if x.Full || len(b) <= bytesMax {
 		x.dst = append(x.dst, "0x"...)
-		x.dst = hex.AppendEncode(x.dst, b)
+		x.hex(b)
 		return
 	}
 	x.dst = append(x.dst, "0x"...)

@@ -61,7 +61,7 @@ func TestReferenceTrees(t *testing.T) {
 	for i, side := range []string{"request", "response"} {
 		want, err := os.ReadFile(filepath.Join(dir, "ConsumerGroupDescribe.v1."+side+".tree.txt"))
 		require.NoError(t, err)
-		got := string(page.Sides[i].tree(false))
+		got := string(page.Sides[i].tree(false, nil))
 		assert.Equal(t, strings.TrimRight(string(want), "\n"), strings.TrimRight(got, "\n"))
 	}
 	assert.Len(t, page.Sides[0].Bytes, 19)
@@ -247,7 +247,7 @@ func TestRecordSets(t *testing.T) {
 	} {
 		page, err := m.Page(Subject{API: m.Catalogue.APIByName(c.api), Version: c.version, Only: &c.dir}, Smallest)
 		require.NoError(t, err)
-		text := string(page.Sides[0].tree(false))
+		text := string(page.Sides[0].tree(false, nil))
 		assert.Contains(t, text, fmt.Sprintf("= %d bytes [", c.size), "%s v%d", c.api, c.version)
 		assert.Contains(t, text, "(ok)", "%s v%d", c.api, c.version)
 		if c.size == 61 {
@@ -275,7 +275,7 @@ func TestUnassignedKey(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, page.Sides, 1)
 	assert.Equal(t, "0000000dffff0000000000000000000100", hex.EncodeToString(page.Sides[0].Bytes))
-	assert.Contains(t, string(page.Sides[0].tree(false)), "request_api_key int16 = -1 (unassigned) [0x0004, 2B]")
-	assert.Contains(t, string(page.Sides[0].tree(false)), `GroupId string = "" (compact, len+1=1) [0x000f, 1B] The group.`)
+	assert.Contains(t, string(page.Sides[0].tree(false, nil)), "request_api_key int16 = -1 (unassigned) [0x0004, 2B]")
+	assert.Contains(t, string(page.Sides[0].tree(false, nil)), `GroupId string = "" (compact, len+1=1) [0x000f, 1B] The group.`)
 	assert.Contains(t, page.Facts, Fact{"API key", "unassigned, encoded as 0xffff"})
 }

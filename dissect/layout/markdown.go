@@ -17,8 +17,8 @@ func (p *Page) WriteMarkdown(w io.Writer) error {
 	fmt.Fprintf(&b, "| Legend | %s |\n", cell(p.legendText(false)))
 	for _, s := range p.Sides {
 		fmt.Fprintf(&b, "\n## %s, %d bytes\n", s.Title(), len(s.Bytes))
-		fenced(&b, "Bytes", "text", string(s.grid(false)))
-		fenced(&b, "Object tree", "text", string(s.tree(false)))
+		fenced(&b, "Bytes", "text", string(s.grid(false, nil)))
+		fenced(&b, "Object tree", "text", string(s.tree(false, nil)))
 		if s.Schema != "" {
 			fenced(&b, "Schema", "json", s.Schema)
 		}

@@ -98,6 +98,7 @@ type Maker struct {
 	Decoder   *walk.Decoder // nil is one that looks into record sets, and no further
 	Secrets   bool          // show secret values that were given or captured
 	Full      bool          // do not cut long values
+	MaxNodes  int           // of the tree of a captured frame; 0 does not bound them
 	Encoder   walk.Encoder
 
 	descs map[changedDesc]*tree.Desc
@@ -235,7 +236,7 @@ func (m *Maker) FramePage(s Subject, title string, facts []Fact, frames ...Frame
 			side.Message = s.API.Message(f.Direction)
 		}
 		side.text.Secrets, side.text.Full = m.Secrets, m.Full
-		var build tree.Builder
+		build := tree.Builder{Limit: m.MaxNodes}
 		build.Reset(f.Bytes)
 		f.Walk(&build)
 		side.Tree = build.Tree()

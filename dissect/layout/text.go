@@ -14,6 +14,15 @@ import (
 // bytes, the tree and the definition.
 func (p *Page) WriteText(w io.Writer, color bool) error {
 	var b bytes.Buffer
+	var err error
+	spill := func(text []byte) ([]byte, bool) {
+		b.Write(text)
+		if err == nil {
+			_, err = w.Write(b.Bytes())
+		}
+		b.Reset()
+		return text[:0], err == nil
+	}
 	fmt.Fprintf(&b, "%s\n%s\n\n%s\n", p.Title, strings.Repeat("=", utf8.RuneCountInString(p.Title)), wrap(p.Rule, 96))
 	b.WriteByte('\n')
 	width := 0
@@ -27,15 +36,15 @@ func (p *Page) WriteText(w io.Writer, color bool) error {
 	for _, s := range p.Sides {
 		heading := fmt.Sprintf("%s, %d bytes", s.Title(), len(s.Bytes))
 		fmt.Fprintf(&b, "\n%s\n%s\n\n", heading, strings.Repeat("-", len(heading)))
-		b.Write(s.grid(color))
+		b.Write(s.grid(color, spill))
 		b.WriteByte('\n')
-		b.Write(s.tree(color))
+		b.Write(s.tree(color, spill))
 		if s.Schema != "" {
 			b.WriteByte('\n')
 			b.WriteString(s.Schema)
 		}
 	}
-	_, err := w.Write(b.Bytes())
+	spill(nil)
 	return err
 }
 
@@ -48,16 +57,16 @@ func (p *Page) legendText(color bool) string {
 	return strings.Join(words, ", ")
 }
 
-// grid returns the bytes, 16 a row.
-func (s *Side) grid(color bool) []byte {
-	g := tree.Grid{Secrets: s.text.Secrets, Color: color}
+// grid returns the bytes, 16 a row; spill takes what is long.
+func (s *Side) grid(color bool, spill func([]byte) ([]byte, bool)) []byte {
+	g := tree.Grid{Secrets: s.text.Secrets, Color: color, Spill: spill}
 	return g.Append(nil, s.Tree)
 }
 
-// tree returns the object tree.
-func (s *Side) tree(color bool) []byte {
+// tree returns the object tree; spill takes what is long.
+func (s *Side) tree(color bool, spill func([]byte) ([]byte, bool)) []byte {
 	x := s.text
-	x.Color = color
+	x.Color, x.Spill = color, spill
 	return x.Append(nil, s.Tree)
 }
 

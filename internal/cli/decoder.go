@@ -12,8 +12,8 @@ import (
 
 // newDecoder returns a decoder that walks record sets down to their records, and opens the bytes
 // that hold messages of their own.
-func newDecoder(c *schema.Catalogue) *walk.Decoder {
-	return payload.New(c, records.Limits{}).Decoder()
+func newDecoder(c *schema.Catalogue, l records.Limits) *walk.Decoder {
+	return payload.New(c, l).Decoder()
 }
 
 // newClosedDecoder is newDecoder where values are not shown in full: what the records of Kafka's

@@ -96,7 +96,7 @@ func (f *layoutFlags) run(e *env, operands []string) error {
 	if err != nil {
 		return err
 	}
-	m := &layout.Maker{Catalogue: catalogue, Secrets: f.showSecrets, Full: f.full}
+	m := &layout.Maker{Catalogue: catalogue, Secrets: f.showSecrets, Full: f.full, MaxNodes: f.source.limits.nodes}
 	switch {
 	case f.site != "":
 		stats, err := m.WriteSite(f.site)
@@ -162,7 +162,7 @@ func (f *layoutFlags) page(e *env, m *layout.Maker, operand string) (*layout.Pag
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", f.sample, err)
 	}
-	m.Decoder = newDecoder(m.Catalogue) // given bytes may hold messages
+	m.Decoder = newDecoder(m.Catalogue, f.source.limits.records(true)) // given bytes may hold messages
 	return m.GivenPage(s, values)
 }
 

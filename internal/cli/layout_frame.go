@@ -16,7 +16,7 @@ import (
 
 // capturedPage writes the page of exchange f.frame of capture files.
 func (f *layoutFlags) capturedPage(e *env, m *layout.Maker, files []string) error {
-	t := &taker{number: f.frame, maker: m, decoder: newDecoder(m.Catalogue)}
+	t := &taker{number: f.frame, maker: m, decoder: newDecoder(m.Catalogue, f.source.limits.records(true))}
 	p := &pipeline{env: e, source: &f.source, files: files, handler: t, stopped: func() bool { return t.page != nil }}
 	if err := p.run(); err != nil {
 		return err
@@ -89,6 +89,21 @@ func (t *taker) Exchange(x *dissect.Exchange) {
 		add("Issues", strings.Join(issues, "; "))
 	}
 	t.page = t.maker.FramePage(s, title, facts, sides...)
+}
+
+// limited implements limiter.
+func (t *taker) limited(n *limitCount) {
+	if t.page == nil {
+		return
+	}
+	for _, side := range t.page.Sides {
+		for _, i := range side.Tree.Issues {
+			if i.Code == tree.CodeLimit {
+				n.decoded++
+				return
+			}
+		}
+	}
 }
 
 // Closed implements dissect.Handler.

@@ -10,8 +10,8 @@ import (
 // TestLimitsFollowFromMemory: limits that are not given shrink with --max-memory, those given stay.
 func TestLimitsFollowFromMemory(t *testing.T) {
 	full, small := limitFlags{memory: defaultMemory}, limitFlags{memory: minMemory, inFlight: 5}
-	require.NoError(t, full.check())
-	require.NoError(t, small.check())
+	require.NoError(t, full.check(1))
+	require.NoError(t, small.check(1))
 	assert.EqualValues(t, 128<<20, full.frame)
 	assert.EqualValues(t, 256<<20, full.buffer)
 	assert.EqualValues(t, 64<<20, full.connBuffer)
@@ -23,6 +23,6 @@ func TestLimitsFollowFromMemory(t *testing.T) {
 	assert.Less(t, small.nodes, full.nodes)
 	assert.Equal(t, 5, small.inFlight)
 	for _, bad := range []limitFlags{{memory: 1 << 20}, {memory: defaultMemory, nodes: -1}, {memory: defaultMemory, frame: 1 << 31}} {
-		assert.Error(t, bad.check())
+		assert.Error(t, bad.check(1))
 	}
 }

@@ -17,8 +17,10 @@ import (
 
 // limitFlags bound what captures may make us hold. Those that are not given follow from --max-memory.
 type limitFlags struct {
-	memory, frame, buffer, connBuffer, decompressed size
-	connections, inFlight, ratio, nodes             int
+	memory, frame, buffer, connBuffer, decompressed, text size
+	connections, inFlight, ratio, nodes                   int
+
+	workers int // that share them
 }
 
 // defaultMemory is --max-memory where it is not given; smaller ones make the other limits
@@ -32,20 +34,31 @@ const (
 )
 
 func (f *limitFlags) define(fs *pflag.FlagSet) {
-	f.memory = defaultMemory
-	fs.Var(&f.memory, "max-memory", "memory to use at most (`size`); the limits below follow from it where they are not given")
+	f.defineMemory(fs)
 	fs.Var(&f.frame, "max-frame", "largest frame to keep whole (`size`; 128MiB)")
 	fs.Var(&f.buffer, "max-buffer", "bytes of frames and segments held in all (`size`; 256MiB)")
 	fs.Var(&f.connBuffer, "max-connection-buffer", "the same, of one connection (`size`; 64MiB)")
 	fs.IntVar(&f.connections, "max-connections", 0, "connections followed at a time (`number`; 55000, about)")
 	fs.IntVar(&f.inFlight, "max-in-flight", 0, "requests of a connection that wait for their response (`number`; 1000)")
+	fs.Var(&f.text, "max-text", "text that several workers have made and that is not written yet; what goes beyond is left out of its exchange, and said so (`size`; 256MiB)")
+	f.defineDecoding(fs)
+}
+
+func (f *limitFlags) defineMemory(fs *pflag.FlagSet) {
+	f.memory = defaultMemory
+	fs.Var(&f.memory, "max-memory", "memory to use at most (`size`); the limits below follow from it where they are not given")
+}
+
+// defineDecoding defines the limits on what frames decode to.
+func (f *limitFlags) defineDecoding(fs *pflag.FlagSet) {
 	fs.Var(&f.decompressed, "max-decompressed", "bytes that a batch may decompress to (`size`; 16MiB)")
 	fs.IntVar(&f.ratio, "max-ratio", 0, "bytes that a compressed byte may become (`number`; 1000)")
 	fs.IntVar(&f.nodes, "max-nodes", 0, "lines of the tree of a frame (`number`; 1048576)")
 }
 
-// check completes the limits and returns usage errors.
-func (f *limitFlags) check() error {
+// check completes the limits, which a number of workers share, and returns usage errors.
+func (f *limitFlags) check(workers int) error {
+	f.workers = max(1, workers)
 	for _, n := range []struct {
 		flag  string
 		value int
@@ -69,7 +82,9 @@ func (f *limitFlags) check() error {
 	share(&f.frame, 128<<20, 7)
 	share(&f.buffer, 256<<20, 3)
 	share(&f.connBuffer, 64<<20, 12)
-	share(&f.decompressed, 16<<20, 48)
+	// Each worker has a batch of its own, and the lines of a tree.
+	share(&f.decompressed, 16<<20, 6*max(8, size(f.workers)))
+	share(&f.text, 256<<20, 3)
 	count := func(n *int, most int, bytes size) {
 		if *n == 0 {
 			*n = min(most, int(free/bytes))
@@ -78,12 +93,16 @@ func (f *limitFlags) check() error {
 	count(&f.connections, 65536, 18<<10)
 	count(&f.inFlight, 1000, 1)
 	count(&f.ratio, 1000, 1)
-	count(&f.nodes, 1<<20, 900)
+	count(&f.nodes, 1<<20, nodeMemory*max(2, size(f.workers)))
 	return nil
 }
 
-// apply has the garbage collector keep to the limit on memory.
-func (f *limitFlags) apply() { debug.SetMemoryLimit(int64(f.memory - f.memory/6)) }
+// nodeMemory is what a line of a tree takes, with what it takes to grow to many.
+const nodeMemory = 450
+
+// apply has the garbage collector keep to the limit on memory, of which the program itself and the
+// mapped part of a file take some, too.
+func (f *limitFlags) apply() { debug.SetMemoryLimit(int64(f.memory - max(f.memory/6, 32<<20))) }
 
 // dissect sets the limits of a dissector that is one of several.
 func (f *limitFlags) dissect(l *dissect.Limits, workers int) {
@@ -106,16 +125,31 @@ func (f *limitFlags) reassembly(workers int) reassembly.Limits {
 	}
 }
 
-// records returns the limits on record sets.
-func (f *limitFlags) records() records.Limits {
+// records returns the limits on record sets. kept says that what the batches of a frame become is
+// kept until the frame's end.
+func (f *limitFlags) records(kept bool) records.Limits {
 	n := int(f.decompressed)
-	return records.Limits{Decompressed: n, Ratio: f.ratio, Total: 8 * n}
+	l := records.Limits{Decompressed: n, Ratio: f.ratio, Total: 8 * n}
+	if kept && f.workers > 2 {
+		l.Total = max(n, 2*l.Total/f.workers)
+	}
+	return l
 }
+
+// held returns how much of a long text each worker may hold back.
+func (f *limitFlags) held() int { return int(f.text) / 8 / f.workers }
 
 // limitCount counts where limits were hit. It stands in front of another dissect.Handler.
 type limitCount struct {
 	dissect.Handler
 	connections, exchanges, bytes int64
+	decoded                       int64 // exchanges not decoded or not written whole
+	cut                           int64 // of which --where did not see all
+}
+
+// limiter is a dissect.Handler that knows where limits were hit in decoding.
+type limiter interface {
+	limited(*limitCount)
 }
 
 // Exchange implements dissect.Handler.
@@ -161,6 +195,9 @@ func (n *limitCount) add(o *limitCount) {
 	n.connections += o.connections
 	n.exchanges += o.exchanges
 	n.bytes += o.bytes
+	if h, ok := o.Handler.(limiter); ok {
+		h.limited(n)
+	}
 }
 
 // String says what was given up; "" for nothing.
@@ -173,6 +210,8 @@ func (n *limitCount) String() string {
 	}{
 		{n.connections, "connection", "closed early: --max-connections"},
 		{n.exchanges, "exchange", "cut or not waited for: --max-frame, --max-buffer, --max-connection-buffer, --max-in-flight"},
+		{n.decoded, "exchange", "not decoded or written whole: --max-decompressed, --max-ratio, --max-nodes, --max-text"},
+		{n.cut, "exchange", "of which --where saw the beginning: --max-text"},
 		{n.bytes, "byte", "given up: --max-frame, --max-buffer, --max-connection-buffer"},
 	} {
 		if c.n > 0 {

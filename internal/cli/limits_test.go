@@ -64,6 +64,21 @@ var hostileCaptures = map[string]func(*hostile){
 	},
 }
 
+// peakOf runs a command line in a process of its own and returns its peak of memory and what it told.
+func peakOf(t *testing.T, args ...string) (kib int, told string) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), "KDISSECT_CHILD="+strings.Join(args, "\n"))
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	_, peak, found := strings.Cut(string(out), "peak KiB: ")
+	require.True(t, found, "%s", out)
+	peak, _, _ = strings.Cut(peak, "\n")
+	kib, err = strconv.Atoi(peak)
+	require.NoError(t, err)
+	return kib, string(out)
+}
+
 // TestMemoryStaysBelowItsLimit runs hostile captures in a process of their own and looks at its
 // peak.
 func TestMemoryStaysBelowItsLimit(t *testing.T) {
@@ -75,19 +90,34 @@ func TestMemoryStaysBelowItsLimit(t *testing.T) {
 					if memory > 96 && format != "json" {
 						continue
 					}
-					cmd := exec.Command(os.Args[0])
-					cmd.Env = append(os.Environ(), "KDISSECT_CHILD="+strings.Join([]string{
-						"read", "--port", "9092", "--format", format, "--max-memory", strconv.Itoa(memory) + "MiB", file}, "\n"))
-					out, err := cmd.CombinedOutput()
-					require.NoError(t, err, "%s", out)
-					_, peak, found := strings.Cut(string(out), "peak KiB: ")
-					require.True(t, found, "%s", out)
-					peak, _, _ = strings.Cut(peak, "\n")
-					kib, err := strconv.Atoi(peak)
-					require.NoError(t, err)
+					kib, out := peakOf(t, "read", "--port", "9092", "--format", format, "--max-memory", strconv.Itoa(memory)+"MiB", file)
 					assert.LessOrEqual(t, kib, memory<<10, "%s, %d MiB", format, memory)
-					t.Logf("%s, --max-memory %dMiB: %d MiB; %s", format, memory, kib>>10, warnings(string(out)))
+					t.Logf("%s, --max-memory %dMiB: %d MiB; %s", format, memory, kib>>10, warnings(out))
 				}
+			}
+		})
+	}
+}
+
+// TestLongTextsStayBelowTheLimit holds texts that are many times as long as their frames to the
+// limit on memory: one as large as a frame may be, and many that are complete at the same time.
+func TestLongTextsStayBelowTheLimit(t *testing.T) {
+	for name, make := range longTexts {
+		t.Run(name, func(t *testing.T) {
+			for _, tc := range []struct {
+				memory, connections, size int
+				flags                     string
+			}{
+				{96, 1, 3 << 20, "-j"}, {96, 1, 3 << 20, "-tx --full"}, {96, 1, 6 << 20, "-j --workers 1"},
+				{96, 40, 200_000, "-j"}, {96, 40, 200_000, "-j --workers 1"}, {96, 40, 200_000, "-t"},
+				{256, 1, 15 << 20, "-j"},
+			} {
+				q, r := make(tc.size)
+				file := newHostile(t, func(h *hostile) { sendLong(h, tc.connections, q, r) })
+				args := []string{"read", "--port", "9092", "--workers", "2", "--max-memory", strconv.Itoa(tc.memory) + "MiB", file}
+				kib, out := peakOf(t, append(args, strings.Fields(tc.flags)...)...)
+				assert.LessOrEqual(t, kib, tc.memory<<10, "%s of %d times %d bytes", tc.flags, tc.connections, tc.size)
+				t.Logf("%s of %d times %d bytes, --max-memory %dMiB: %d MiB; %s", tc.flags, tc.connections, tc.size, tc.memory, kib>>10, warnings(out))
 			}
 		})
 	}

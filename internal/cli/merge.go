@@ -52,16 +52,24 @@ func (m *merger) merge(b *batch, take func(r *result, connection int64, text []b
 			}
 		}
 		number := numbers.of(r.id)
-		text := rs.text[r.from:r.to]
-		if r.slotTo > r.slotFrom {
-			text = m.fill(rs, r, number)
+		text := rs.blockOf(r.block)
+		switch {
+		case r.before > 0:
+			text = m.fillLong(rs, r, number)
+		case r.slotTo > r.slotFrom:
+			m.text = m.fill(m.text[:0], text[:r.to], r.from, rs.slots[r.slotFrom:r.slotTo], number)
+			text = m.text
+		default:
+			text = text[r.from:r.to]
 		}
 		take(r, number, text)
+		r.long = nil
 	}
 	for w := range b.results {
 		for _, id := range b.results[w].ended {
 			m.numbers[w].forget(id)
 		}
+		b.results[w].release()
 	}
 }
 
@@ -91,11 +99,10 @@ func (m *merger) first(b *batch) (worker int, opened bool) {
 	return worker, opened
 }
 
-// fill returns the text of r with all that belongs there.
-func (m *merger) fill(rs *results, r *result, connection int64) []byte {
-	out, from := m.text[:0], r.from
-	for _, s := range rs.slots[r.slotFrom:r.slotTo] {
-		out = append(out, rs.text[from:s.At]...)
+// fill appends the text of a block from a place on, with all that belongs there.
+func (m *merger) fill(out, block []byte, from int, slots []slot, connection int64) []byte {
+	for _, s := range slots {
+		out = append(out, block[from:s.At]...)
 		from = s.At
 		switch s.Kind {
 		case output.ExchangeNumber:
@@ -106,6 +113,25 @@ func (m *merger) fill(rs *results, r *result, connection int64) []byte {
 			out = s.AppendIssues(out, m.late)
 		}
 	}
-	m.text = append(out, rs.text[from:r.to]...)
+	return append(out, block[from:]...)
+}
+
+// fillLong is fill for a text of several blocks, of which all but the last become r.long.
+func (m *merger) fillLong(rs *results, r *result, connection int64) []byte {
+	slots, from := rs.slots[r.slotFrom:r.slotTo], r.from
+	for i := r.block - r.before; i < r.block; i++ {
+		block, n := rs.blockOf(i), 0
+		for n < len(slots) && slots[n].block == i {
+			n++
+		}
+		if n > 0 {
+			behind := slots[n-1].At
+			r.long = append(r.long, m.fill(nil, block[:behind], from, slots[:n], connection))
+			slots, from = slots[n:], behind
+		}
+		r.long = append(r.long, block[from:])
+		from = 0
+	}
+	m.text = m.fill(m.text[:0], rs.blockOf(r.block)[:r.to], from, slots, connection)
 	return m.text
 }

@@ -121,17 +121,19 @@ func (f *readFlags) run(e *env, files []string) error {
 
 // reader returns what shows the exchanges as the flags say. follow tells that they come over time.
 func (f *readFlags) reader(e *env, follow bool) (*reader, error) {
-	r, err := f.newReader(e, follow, nil)
+	r, err := f.newReader(e, follow, nil, nil)
 	if err != nil {
 		return nil, err
 	}
 	r.text = e.stdout
-	r.another = func(late *output.Slots) (*reader, error) { return f.newReader(e, follow, late) }
+	r.room = &textRoom{most: int64(f.source.limits.text)}
+	r.another = func(late *output.Slots, long output.Long) (*reader, error) { return f.newReader(e, follow, late, long) }
 	return r, nil
 }
 
-// newReader returns a reader that leaves out what is known late where late is not nil.
-func (f *readFlags) newReader(e *env, follow bool, late *output.Slots) (*reader, error) {
+// newReader returns a reader that leaves out what is known late where late is not nil, and gives
+// long texts to long where that is not nil.
+func (f *readFlags) newReader(e *env, follow bool, late *output.Slots, long output.Long) (*reader, error) {
 	if err := f.check(); err != nil {
 		return nil, err
 	}
@@ -155,9 +157,11 @@ func (f *readFlags) newReader(e *env, follow bool, late *output.Slots) (*reader,
 		Packets:     f.packets,
 		Full:        f.full,
 		Hex:         f.hex,
-		Decoder:     newClosedDecoder(catalogue, f.values.values(), f.source.limits.records()),
+		Decoder:     newClosedDecoder(catalogue, f.values.values(), f.source.limits.records(f.format.value == "tree")),
 		Catalogue:   catalogue,
 		Late:        late,
+		Long:        long,
+		Held:        f.source.limits.held(),
 		MaxNodes:    f.source.limits.nodes,
 	}
 	r := &reader{
@@ -165,9 +169,13 @@ func (f *readFlags) newReader(e *env, follow bool, late *output.Slots) (*reader,
 		limit:     f.selection.count,
 		strict:    f.strict,
 		facts:     output.NewFacts(output.Options{Catalogue: catalogue}),
-		json:      output.NewJSON(nil, output.Options{Bytes: form, ShowSecrets: f.showSecrets, Decoder: newDecoder(catalogue), Catalogue: catalogue}),
+		begin:     beginning{most: f.source.limits.text / 16},
 		walk:      opt.Decoder,
 	}
+	r.json = output.NewJSON(nil, output.Options{
+		Bytes: form, ShowSecrets: f.showSecrets, Catalogue: catalogue,
+		Decoder: newDecoder(catalogue, f.source.limits.records(false)), Long: &r.begin, Held: f.source.limits.held(),
+	})
 	if f.format.value != "summary" && !f.plain || f.strict {
 		r.batches = output.NewBatchFinder()
 	}

@@ -29,12 +29,15 @@ type reader struct {
 	facts *output.Facts
 	json  *output.JSON // the form that --where looks at
 	line  []byte
+	begin beginning     // of a line that is long
+	cut   int64         // lines of which --where did not see all
 	walk  *walk.Decoder // for strict
 	// batches finds what checker holds against what was before; nil finds nothing.
 	batches *output.BatchFinder
 	checker output.BatchChecker
 	// another returns a reader like this one for a worker, which leaves out what is known late.
-	another func(*output.Slots) (*reader, error)
+	another func(*output.Slots, output.Long) (*reader, error)
+	room    *textRoom // of these
 	text    io.Writer // for what workers have written, gathered in merged
 	merged  []byte
 
@@ -112,8 +115,29 @@ func (r *reader) selected(x *dissect.Exchange) (bool, error) {
 	if s.where == nil {
 		return true, nil
 	}
+	return s.where.match(r.whole(x), firstError(r.facts))
+}
+
+// whole returns the line that --where looks at.
+func (r *reader) whole(x *dissect.Exchange) []byte {
+	r.begin.text = r.begin.text[:0]
 	r.line = r.json.Append(r.line[:0], x)
-	return s.where.match(r.line, firstError(r.facts))
+	if len(r.begin.text) == 0 {
+		return r.line
+	}
+	if r.begin.full() {
+		r.cut++
+	}
+	r.begin.text = append(r.begin.text, r.line...)
+	return r.begin.text
+}
+
+// limited implements limiter.
+func (r *reader) limited(n *limitCount) {
+	if l, ok := r.out.(interface{ Limited() int64 }); ok {
+		n.decoded += l.Limited()
+	}
+	n.cut += r.cut
 }
 
 // firstError returns the name of the response's first error code, or its number; "" for none.

@@ -19,10 +19,10 @@ type readPart struct {
 func (r *reader) part(into **results) (dissect.Handler, tap, error) {
 	p := &readPart{into: into}
 	var err error
-	if p.reader, err = r.another(&p.slots); err != nil {
+	if p.reader, err = r.another(&p.slots, p); err != nil {
 		return nil, nil, err
 	}
-	p.first = r.first
+	p.first, p.room = r.first, r.room
 	return p, nil, nil
 }
 
@@ -30,6 +30,7 @@ func (r *reader) part(into **results) (dissect.Handler, tap, error) {
 func (p *readPart) Exchange(x *dissect.Exchange) {
 	rs := *p.into
 	from, slotFrom, sentFrom := len(rs.text), len(rs.slots), len(rs.sent)
+	block := len(rs.full)
 	if p.batches != nil { // also of exchanges that are not shown, lest there be gaps
 		rs.sent = append(rs.sent, p.batches.Find(x)...)
 	}
@@ -38,8 +39,7 @@ func (p *readPart) Exchange(x *dissect.Exchange) {
 	p.issues = issueCount{}
 	if shown {
 		rs.text = p.out.Append(rs.text, x)
-		rs.slots = append(rs.slots, p.slots...)
-		p.slots = p.slots[:0]
+		p.place()
 		if p.strict {
 			p.count(x)
 		}
@@ -49,6 +49,35 @@ func (p *readPart) Exchange(x *dissect.Exchange) {
 	res.from, res.to = from, len(rs.text)
 	res.slotFrom, res.slotTo = slotFrom, len(rs.slots)
 	res.sentFrom, res.sentTo = sentFrom, len(rs.sent)
+	res.before = len(rs.full) - block
+	if len(rs.text) >= blockText {
+		rs.text = rs.seal(rs.text, len(rs.text), p.room)
+	}
+}
+
+// place moves the slots noted so far, which are in the present block, to the results.
+func (p *readPart) place() {
+	rs := *p.into
+	for _, s := range p.slots {
+		rs.slots = append(rs.slots, slot{s, len(rs.full)})
+	}
+	p.slots = p.slots[:0]
+}
+
+// Full implements output.Long.
+func (p *readPart) Full() bool { return p.room.full() }
+
+// Spill implements output.Long.
+func (p *readPart) Spill(b []byte, n int) ([]byte, bool) {
+	p.place()
+	b = (*p.into).seal(b, n, p.room)
+	return b, !p.room.full()
+}
+
+// Limit implements output.Long.
+func (p *readPart) Limit() string {
+	most := size(p.room.most)
+	return "the text that several workers have made is at its limit of " + most.String() + " (--max-text, --max-memory; --workers 1 has none)"
 }
 
 // Closed implements dissect.Handler.
@@ -79,6 +108,15 @@ func (r *reader) take(res *result, _ int64, text []byte) {
 		r.issues.errors += res.late.errors
 	}
 	r.shown++
+	for _, piece := range res.long {
+		r.flush()
+		r.write(piece)
+	}
+	if len(text) >= mergedText {
+		r.flush()
+		r.write(text)
+		return
+	}
 	r.merged = append(r.merged, text...)
 	if len(r.merged) >= mergedText {
 		r.flush()
@@ -90,11 +128,13 @@ const mergedText = 64 << 10
 
 // flush implements divisible.
 func (r *reader) flush() {
-	if len(r.merged) > 0 && r.err == nil {
-		_, r.err = r.text.Write(r.merged)
-	}
+	r.write(r.merged)
 	r.merged = r.merged[:0]
-	if cap(r.merged) > keptText {
-		r.merged = nil
+}
+
+// write writes text, unless that failed before.
+func (r *reader) write(text []byte) {
+	if len(text) > 0 && r.err == nil {
+		_, r.err = r.text.Write(text)
 	}
 }

@@ -130,7 +130,7 @@ func (f *recordsFlags) run(e *env, files []string) error {
 	out := output.NewRecords(e.stdout, opt)
 	h := &recordsHandler{
 		selection: sel, out: out,
-		records: output.NewRecordReader(newClosedDecoder(catalogue, f.values.values(), f.source.limits.records()), out, opt.Form != output.RecordRaw, f.showSecrets),
+		records: output.NewRecordReader(newClosedDecoder(catalogue, f.values.values(), f.source.limits.records(false)), out, opt.Form != output.RecordRaw, f.showSecrets),
 	}
 	p := &pipeline{env: e, source: &f.source, files: files, handler: h, stopped: out.Full}
 	h.first = func() int64 { return p.first }
@@ -154,14 +154,22 @@ type recordsHandler struct {
 	first     func() int64
 	out       *output.Records
 	records   *output.RecordReader
+	decoded   int64 // exchanges of which a limit kept something back
 }
 
 // Exchange implements dissect.Handler.
 func (h *recordsHandler) Exchange(x *dissect.Exchange) {
 	if !h.out.Full() && h.selection.head(x, h.first()) {
+		before := h.out.Limited
 		h.records.Exchange(x)
+		if h.out.Limited > before {
+			h.decoded++
+		}
 	}
 }
+
+// limited implements limiter.
+func (h *recordsHandler) limited(n *limitCount) { n.decoded += h.decoded }
 
 // Closed implements dissect.Handler.
 func (h *recordsHandler) Closed(*dissect.Connection, reassembly.End) {}

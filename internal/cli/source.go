@@ -54,7 +54,7 @@ func (f *sourceFlags) check() error {
 	if f.workers == 0 {
 		f.workers = defaultWorkers()
 	}
-	return f.limits.check()
+	return f.limits.check(f.workers)
 }
 
 // options returns what the flags ask of the dissector; check has accepted them.

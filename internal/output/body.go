@@ -25,6 +25,12 @@ type body struct {
 	wantHeader  bool // write the header as an object too
 	hideRest    bool // bytes of unknown layout may hold secrets
 
+	long Long // takes what is over next; nil: nothing
+	held int  // bytes that are kept for members that come late
+	next int  // length from which on buf is spilled
+	full bool // no more text may come
+	told bool // that it is, with an issue
+
 	levels  []level
 	pieces  []piece // of the objects that are open
 	scratch []byte
@@ -36,6 +42,8 @@ type body struct {
 	headerTags   []byte
 	issues       []byte // issues as JSON objects, each with a comma before it
 	issueSide    string // put in front of their paths
+	issuesLeft   int    // left out
+	limited      bool   // a limit of ours was hit
 }
 
 // extent is a range of a buffer.
@@ -55,17 +63,18 @@ const (
 
 // level is an open group.
 type level struct {
-	desc   *tree.Desc
-	kind   levelKind
-	holder int32 // the level that members go to: this one, or one around it; -1 for none
-	index  int32 // of an element, else -1
-	tag    int32 // of an unknown tagged field, else -1
-	flags  tree.Flags
-	record bool // inside a record set
-	mixed  bool // the members are not in the order of the schema
-	root   bool // the header's or the body's object
-	at     int  // where its text starts
-	pieces int  // its first in body.pieces
+	desc    *tree.Desc
+	kind    levelKind
+	holder  int32 // the level that members go to: this one, or one around it; -1 for none
+	index   int32 // of an element, else -1
+	tag     int32 // of an unknown tagged field, else -1
+	flags   tree.Flags
+	record  bool // inside a record set
+	mixed   bool // the members are not in the order of the schema
+	settled bool // its opening bracket is written
+	root    bool // the header's or the body's object
+	at      int  // where its text starts
+	pieces  int  // its first in body.pieces
 }
 
 // piece is a member of an open object: its text goes from at to the next piece.
@@ -80,6 +89,10 @@ func (s *body) reset(buf []byte) {
 	s.levels, s.pieces = s.levels[:0], s.pieces[:0]
 	s.header, s.root, s.hasRoot = extent{}, extent{}, false
 	s.tags, s.headerTags = s.tags[:0], s.headerTags[:0]
+	s.next = math.MaxInt
+	if s.long != nil {
+		s.next = spillAt
+	}
 }
 
 // finish ends what is still open and gives the buffer back.
@@ -125,7 +138,7 @@ func (s *body) holder() *level {
 // Begin implements tree.Sink.
 func (s *body) Begin(e tree.Event) bool {
 	up := s.top()
-	if up != nil && up.kind == levelSkip {
+	if up != nil && up.kind == levelSkip || !s.room() && s.leftOut(&e) {
 		s.push(&e, levelSkip)
 		return false
 	}
@@ -244,7 +257,7 @@ func (s *body) records(h *level, e *tree.Event) bool {
 	case whole && s.values != tree.ValuesFull:
 		s.withheld(e.Value.Bytes)
 	case whole:
-		s.buf = appendBase64(s.buf, e.Value.Bytes)
+		s.base64(e, e.Value.Bytes)
 	default:
 		s.push(e, levelArray).record = true
 		return true
@@ -266,7 +279,7 @@ func (s *body) payload(h *level, e *tree.Event) bool {
 // Leaf implements tree.Sink.
 func (s *body) Leaf(e tree.Event) {
 	up := s.top()
-	if up != nil && up.kind == levelSkip {
+	if up != nil && up.kind == levelSkip || !s.room() && s.leftOut(&e) {
 		return
 	}
 	if e.Has(tree.FlagUnknownTag) {
@@ -302,7 +315,7 @@ func (s *body) raw(e *tree.Event) {
 		} else if e.Desc.Data && s.values != tree.ValuesFull {
 			s.withheld(e.Value.Bytes)
 		} else {
-			s.buf = appendBase64(s.buf, e.Value.Bytes)
+			s.base64(e, e.Value.Bytes)
 		}
 		s.buf = append(s.buf, '}')
 	}
@@ -350,9 +363,9 @@ func (s *body) value(e *tree.Event, record bool) {
 	case tree.KindFloat64:
 		s.buf = appendFloat(s.buf, math.Float64frombits(uint64(num)))
 	case tree.KindString:
-		s.buf = appendQuoted(s.buf, v.Bytes)
+		s.quoted(e, v.Bytes)
 	case tree.KindBytes:
-		s.blob(v.Bytes, record)
+		s.blob(e, record)
 	case tree.KindUUID:
 		s.buf = append(s.buf, '"')
 		s.buf = appendUUID(s.buf, v.Bytes)
@@ -368,17 +381,18 @@ func (s *body) value(e *tree.Event, record bool) {
 }
 
 // blob writes bytes: those of records in the form asked for, others as Kafka does.
-func (s *body) blob(p []byte, record bool) {
+func (s *body) blob(e *tree.Event, record bool) {
+	p := e.Value.Bytes
 	switch {
 	case !record || s.bytes == BytesBase64:
-		s.buf = appendBase64(s.buf, p)
+		s.base64(e, p)
 	case s.bytes == BytesHex:
-		s.buf = appendHex(s.buf, p)
+		s.hex(e, p)
 	case utf8.Valid(p):
-		s.buf = appendQuoted(s.buf, p)
+		s.quoted(e, p)
 	default:
 		s.buf = append(s.buf, `{"base64":`...)
-		s.buf = appendBase64(s.buf, p)
+		s.base64(e, p)
 		s.buf = append(s.buf, '}')
 	}
 }
@@ -391,7 +405,10 @@ func (s *body) End(tree.Event) {
 	}
 	switch l.kind {
 	case levelObject:
-		if l.mixed {
+		switch {
+		case l.mixed && l.settled:
+			s.disordered(l)
+		case l.mixed:
 			s.sort(l)
 		}
 		s.close(l, '{', '}')
@@ -408,9 +425,11 @@ func (s *body) End(tree.Event) {
 
 // close turns the first comma of a level into its opening bracket and adds the closing one.
 func (s *body) close(l *level, open, closing byte) {
-	if len(s.buf) == l.at {
+	switch {
+	case l.settled:
+	case len(s.buf) == l.at:
 		s.buf = append(s.buf, open)
-	} else {
+	default:
 		s.buf[l.at] = open
 	}
 	s.buf = append(s.buf, closing)

@@ -8,7 +8,23 @@ import (
 
 // Issue implements tree.Sink.
 func (s *body) Issue(i tree.Issue) {
+	s.limited = s.limited || i.Code == tree.CodeLimit
+	if s.long != nil && len(s.issues) >= maxIssueText {
+		s.issuesLeft++
+		return
+	}
 	s.issues = appendIssue(s.issues, &i, s.issueSide, true)
+}
+
+// moreIssues tells how many issues were left out.
+func (s *body) moreIssues() {
+	if s.issuesLeft == 0 {
+		return
+	}
+	s.limited = true
+	s.issues = appendIssue(s.issues, &tree.Issue{
+		Severity: tree.Warning, Code: tree.CodeLimit, Text: strconv.Itoa(s.issuesLeft) + " more issues are left out",
+	}, s.issueSide, false)
 }
 
 // appendIssue appends an issue as a JSON object with a comma before it. side is put in front of
@@ -40,6 +56,9 @@ func appendIssue(b []byte, i *tree.Issue, side string, placed bool) []byte {
 
 // unknownTag adds the unknown tagged field that ends to the list of its part of the frame.
 func (s *body) unknownTag(tag int32) {
+	if !s.wantHeader { // nobody asks for them
+		return
+	}
 	list := &s.tags
 	for i := range s.levels {
 		if s.levels[i].flags&tree.FlagHeader != 0 {

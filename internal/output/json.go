@@ -18,10 +18,11 @@ import (
 // incomplete. A body of unknown layout is {"raw":"base64"}, with Plain {}. totalTimeMs is null
 // where a half is missing.
 type JSON struct {
-	opt   Options
-	out   lines
-	body  body
-	clock clock
+	opt     Options
+	out     lines
+	body    body
+	clock   clock
+	limited int64
 	// walk decodes a frame; tests put hand-made events in its place.
 	walk func(*dissect.Frame, tree.Sink)
 }
@@ -30,6 +31,12 @@ type JSON struct {
 func NewJSON(w io.Writer, opt Options) *JSON {
 	j := &JSON{opt: opt, out: lines{w: w, live: opt.Live}}
 	j.body.plain, j.body.bytes, j.body.showSecrets, j.body.values = opt.Plain, opt.Bytes, opt.ShowSecrets, opt.Values
+	if j.body.long, j.body.held = opt.Long, opt.Held; opt.Long == nil && w != nil {
+		j.body.long = &j.out
+	}
+	if j.body.held <= 0 {
+		j.body.held = defaultHeld
+	}
 	d := j.opt.decoder()
 	j.walk = func(f *dissect.Frame, s tree.Sink) { f.Walk(d, s) }
 	return j
@@ -46,7 +53,7 @@ func (j *JSON) Flush() error { return j.out.Flush() }
 // Append appends the line of x, its newline included.
 func (j *JSON) Append(b []byte, x *dissect.Exchange) []byte {
 	s := &j.body
-	s.issues = s.issues[:0]
+	s.begin()
 	b = append(b, `{"requestHeader":`...)
 	b = j.appendHeader(b, x.Request)
 	b = append(b, `,"request":`...)
@@ -68,8 +75,14 @@ func (j *JSON) Append(b []byte, x *dissect.Exchange) []byte {
 		b = j.appendIssues(b, x)
 		b = append(b, ']')
 	}
+	if s.limited {
+		j.limited++
+	}
 	return append(b, '}', '\n')
 }
+
+// Limited returns of how many exchanges not all was decoded or written, because of limits of ours.
+func (j *JSON) Limited() int64 { return j.limited }
 
 // appendHeader appends the request's header, or null where there is none or it is cut.
 func (j *JSON) appendHeader(b []byte, f *dissect.Frame) []byte {
@@ -180,6 +193,7 @@ func (j *JSON) appendCaptured(b []byte, prefix string, f *dissect.Frame) []byte 
 
 // appendIssues appends the issues of decoding and those that were known before.
 func (j *JSON) appendIssues(to []byte, x *dissect.Exchange) []byte {
+	j.body.moreIssues()
 	b := j.body.issues
 	for i := range x.Issues {
 		b = appendIssue(b, &x.Issues[i], "", false)

@@ -40,11 +40,17 @@ func plainRun(s []byte) int {
 // appendQuoted appends s as a JSON string. Bytes that are not UTF-8 become U+FFFD.
 func appendQuoted(b, s []byte) []byte {
 	b = append(b, '"')
+	b = appendUnquoted(b, s)
+	return append(b, '"')
+}
+
+// appendUnquoted is appendQuoted without the quotes.
+func appendUnquoted(b, s []byte) []byte {
 	for {
 		n := plainRun(s)
 		b = append(b, s[:n]...)
 		if s = s[n:]; len(s) == 0 {
-			return append(b, '"')
+			return b
 		}
 		if s[0] < utf8.RuneSelf {
 			b = appendEscaped(b, s[0])

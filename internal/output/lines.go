@@ -36,3 +36,17 @@ func (l *lines) Flush() error {
 	}
 	return l.err
 }
+
+// Full implements Long: there is always room in a file.
+func (l *lines) Full() bool { return false }
+
+// Limit implements Long.
+func (l *lines) Limit() string { return "" }
+
+// Spill implements Long.
+func (l *lines) Spill(b []byte, n int) ([]byte, bool) {
+	if l.err == nil {
+		_, l.err = l.w.Write(b[:n])
+	}
+	return b[:copy(b, b[n:])], true
+}

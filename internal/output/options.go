@@ -52,6 +52,12 @@ type Options struct {
 	Packets bool
 	// Full shows long values whole in trees, Hex puts the bytes beside them.
 	Full, Hex bool
+	// Long takes texts that have grown long; nil is the writer itself, where there is one, else
+	// nothing.
+	Long Long
+	// Held bounds the bytes of an object that are held until it is known whether a member comes late;
+	// 0 is 16 MiB.
+	Held int
 	// MaxNodes bounds the lines of a tree; 0 does not.
 	MaxNodes int
 	// Decoder decodes the frames; nil is a decoder that leaves record sets whole.

@@ -53,6 +53,8 @@ type Records struct {
 
 	// Issues counts warnings and errors.
 	Issues int64
+	// Limited counts those that tell of limits of ours.
+	Limited int64
 	// Written is the number of records.
 	Written int64
 
@@ -135,6 +137,9 @@ func (r *Records) Issue(s *RecordSet, i tree.Issue) {
 		return
 	}
 	r.Issues++
+	if i.Code == tree.CodeLimit {
+		r.Limited++
+	}
 	b := r.out.buf
 	switch r.opt.Form {
 	case RecordJSON:
@@ -264,7 +269,7 @@ func (r *Records) jsonRecord(b []byte, x *Record) []byte {
 				b = appendQuoted(b, h.Key)
 			}
 			b = append(b, ',')
-			b = r.jsonPart(b, ValueAuto, h.Value, h.Null, false)
+			b = r.spill(r.jsonPart(b, ValueAuto, h.Value, h.Null, false))
 		}
 		b = append(b, ']')
 	}
@@ -298,6 +303,9 @@ func (r *Records) jsonPart(b []byte, f ValueForm, p []byte, null, hide bool) []b
 		b = append(b, '"')
 		b = r.opt.Values.Append(b, p)
 		return append(b, '"')
+	}
+	if len(p) > longValue {
+		return r.longJSON(b, f, p)
 	}
 	return f.appendJSON(b, p)
 }
@@ -429,6 +437,9 @@ func (r *Records) textPart(b []byte, f ValueForm, p []byte, null, hide bool) []b
 		return r.opt.Values.Append(b, p)
 	case len(p) == 0:
 		return append(b, `""`...)
+	}
+	if len(p) > longValue {
+		return r.longText(b, f, p)
 	}
 	return f.appendText(b, p)
 }

@@ -1,6 +1,8 @@
 package output
 
 import (
+	"strconv"
+
 	"github.com/kdissect/kdissect/dissect/schema"
 	"github.com/kdissect/kdissect/tree"
 )
@@ -97,6 +99,13 @@ func (s *recordSink) Begin(e tree.Event) bool {
 		s.level = inHeaders
 		return true
 	case s.level == inHeaders:
+		if n := len(s.record.Headers); n == maxHeaders {
+			if s.skipped = 1; e.Index == maxHeaders {
+				s.handler.Issue(&s.set, tree.Issue{Severity: tree.Warning, Code: tree.CodeLimit, Span: e.Span,
+					Text: "a record has more than " + strconv.Itoa(n) + " headers: those behind are left out"})
+			}
+			return false
+		}
 		s.record.Headers = append(s.record.Headers, RecordHeader{})
 		s.level = inHeader
 		return true

@@ -19,6 +19,10 @@ type Tree struct {
 	grid    tree.Grid
 	walk    func(*dissect.Frame, tree.Sink)
 	x       *dissect.Exchange
+	long    Long
+	full    bool  // no more text may come
+	hit     bool  // a limit, in the exchange under way
+	limited int64 // exchanges
 }
 
 // NewTree returns a writer of trees.
@@ -30,6 +34,12 @@ func NewTree(w io.Writer, opt Options) *Tree {
 		grid: tree.Grid{Secrets: opt.ShowSecrets, Values: opt.Values, Color: opt.Color},
 	}
 	t.builder.Limit = opt.MaxNodes
+	if t.long = opt.Long; t.long == nil && w != nil {
+		t.long = &t.out
+	}
+	if t.long != nil {
+		t.text.Spill, t.grid.Spill = t.spill, t.spill
+	}
 	t.walk = func(f *dissect.Frame, s tree.Sink) { f.Walk(opt.Decoder, s) }
 	t.text.UUIDName = func(d *tree.Desc, id []byte) string {
 		if schema.Role(d.Role) != schema.RoleTopicID || len(id) != 16 {
@@ -48,9 +58,20 @@ func (t *Tree) Exchange(x *dissect.Exchange) error {
 // Flush sends on what was gathered.
 func (t *Tree) Flush() error { return t.out.Flush() }
 
+// spill hands on a long text.
+func (t *Tree) spill(b []byte) ([]byte, bool) {
+	b, more := t.long.Spill(b, len(b))
+	t.full = !more
+	return b, more
+}
+
+// Limited returns of how many exchanges not all was decoded or written, because of limits of ours.
+func (t *Tree) Limited() int64 { return t.limited }
+
 // Append appends the heading and the trees of x, and an empty line.
 func (t *Tree) Append(b []byte, x *dissect.Exchange) []byte {
 	t.x = x
+	t.full, t.hit = t.long != nil && t.long.Full(), false
 	b = append(b, '#')
 	b = t.opt.appendNumber(b, ExchangeNumber, x.Number)
 	b = append(b, ' ', ' ')
@@ -69,6 +90,9 @@ func (t *Tree) Append(b []byte, x *dissect.Exchange) []byte {
 		b = t.appendFrame(b, "response", x.Response, hide)
 	}
 	t.x = nil
+	if t.hit {
+		t.limited++
+	}
 	return append(b, '\n')
 }
 
@@ -94,17 +118,36 @@ func (t *Tree) appendFrame(b []byte, side string, f *dissect.Frame, hide bool) [
 	if t.opt.Packets {
 		b = appendPackets(b, side, f)
 	}
+	if t.full {
+		return t.appendFull(b, side)
+	}
 	t.builder.Reset(f.Bytes)
 	var sink tree.Sink = &t.builder
 	if hide || f.Kind == dissect.TokenFrame {
 		sink = maskRests{sink}
 	}
 	t.walk(f, sink)
+	found := t.builder.Tree().Issues
+	for i := 0; i < len(found) && !t.hit; i++ {
+		t.hit = found[i].Code == tree.CodeLimit
+	}
 	b = t.text.Append(b, t.builder.Tree())
-	if t.opt.Hex {
+	if t.opt.Hex && !t.full {
 		b = t.grid.Append(b, t.builder.Tree())
 	}
+	if t.full {
+		b = t.appendFull(b, side)
+	}
 	return b
+}
+
+// appendFull says that the rest of a frame's text is left out.
+func (t *Tree) appendFull(b []byte, side string) []byte {
+	t.hit = true
+	if n := len(b); n > 0 && b[n-1] != '\n' {
+		b = append(b, '\n')
+	}
+	return appendTreeIssue(b, &tree.Issue{Code: tree.CodeLimit, Text: t.long.Limit() + ": what follows of the " + side + " is left out"})
 }
 
 // appendPackets appends a line that says which packets carried which bytes of a frame.
