@@ -12,7 +12,6 @@ import (
 
 	"github.com/kdissect/kdissect/dissect"
 	"github.com/kdissect/kdissect/dissect/payload"
-	"github.com/kdissect/kdissect/dissect/records"
 	"github.com/kdissect/kdissect/dissect/schema"
 	"github.com/kdissect/kdissect/dissect/walk"
 	"github.com/kdissect/kdissect/internal/dump"
@@ -71,6 +70,7 @@ type decodeFlags struct {
 	offset                                    int
 	apiVersionSet, versionSet                 func() bool
 	schema                                    schemaFlags
+	limits                                    limitFlags
 }
 
 func (f *decodeFlags) define(fs *pflag.FlagSet) {
@@ -96,6 +96,9 @@ func (f *decodeFlags) define(fs *pflag.FlagSet) {
 	fs.BoolVar(&f.showSecrets, "show-secrets", false, "show passwords, tokens and the like")
 	fs.Var(f.color, "color", "colour the output; auto: on a terminal, unless NO_COLOR is set")
 	f.schema.define(fs)
+	f.limits.defineMemory(fs)
+	f.limits.defineDecoding(fs)
+	f.limits.defineNodes(fs)
 	f.apiVersionSet = func() bool { return fs.Changed("api-version") }
 	f.versionSet = func() bool { return fs.Changed("version") }
 }
@@ -133,17 +136,19 @@ func (f *decodeFlags) check() error {
 	case f.offset < 0:
 		return usagef("--offset cannot be negative")
 	}
-	return nil
+	return f.limits.check(1)
 }
 
 func (f *decodeFlags) run(e *env, operands []string) error {
 	if err := f.check(); err != nil {
 		return err
 	}
+	f.limits.apply()
 	d, err := newFrameDecoder(e, f)
 	if err != nil {
 		return err
 	}
+	defer d.tellLimits()
 	if f.batch {
 		return d.batch(operands)
 	}
@@ -216,12 +221,14 @@ func newFrameDecoder(e *env, f *decodeFlags) (*decoder, error) {
 	form, _ := output.ParseBytesForm(f.bytes.value)
 	opt := output.Options{
 		Plain: f.plain, Bytes: form, ShowSecrets: f.showSecrets || f.batch, Full: f.full, Hex: f.hex, Catalogue: c,
-		Color: f.format.value == "tree" && useColor(f.color.value, e.stdout),
+		MaxNodes: f.limits.nodes,
+		Color:    f.format.value == "tree" && useColor(f.color.value, e.stdout),
 	}
 	d := &decoder{e: e, f: f, catalogue: c, frames: dissect.NewFrames(c), json: output.NewFragments(opt)}
-	d.payloads = payload.New(c, records.Limits{})
+	d.builder.Limit = f.limits.nodes
+	d.payloads = payload.New(c, f.limits.records(true))
 	d.sets = output.NewRecordSets(d.payloads, opt)
-	d.exactSets = output.NewRecordSets(payload.New(c, records.Limits{}), opt)
+	d.exactSets = output.NewRecordSets(payload.New(c, f.limits.records(true)), opt)
 	d.walk = d.payloads.Decoder()
 	opt.Decoder = d.walk
 	d.trees = output.NewTree(e.stdout, opt)
@@ -337,6 +344,20 @@ func (d *decoder) show(fr *dissect.Frame) error {
 	d.note(fr)
 	_, err := d.e.stdout.Write(d.buf)
 	return err
+}
+
+// tellLimits tells of frames that limits of ours kept from being shown whole.
+func (d *decoder) tellLimits() {
+	n := d.trees.Limited() + d.json.Limited() + d.sets.Limited()
+	for _, i := range d.builder.Tree().Issues {
+		if i.Code == tree.CodeLimit { // of the body or record set that was last
+			n++
+			break
+		}
+	}
+	if n > 0 {
+		d.e.warn("at its limits: %s (not decoded whole: --max-decompressed, --max-ratio, --max-nodes)", plural(n, "frame"))
+	}
 }
 
 // note remembers a frame that was not decoded whole.

@@ -33,15 +33,22 @@ const (
 	baseMemory size = 48 << 20
 )
 
+// define defines the flags of what reads captures and shows them.
 func (f *limitFlags) define(fs *pflag.FlagSet) {
+	f.defineStreams(fs)
+	f.defineDecoding(fs)
+	f.defineNodes(fs)
+	fs.Var(&f.text, "max-text", "text that several workers have made and that is not written yet; what goes beyond is left out of its exchange, which says so (`size`; 256MiB)")
+}
+
+// defineStreams defines the limits on what is gathered until frames are whole and answered.
+func (f *limitFlags) defineStreams(fs *pflag.FlagSet) {
 	f.defineMemory(fs)
 	fs.Var(&f.frame, "max-frame", "largest frame to keep whole (`size`; 128MiB)")
 	fs.Var(&f.buffer, "max-buffer", "bytes of frames and segments held in all (`size`; 256MiB)")
 	fs.Var(&f.connBuffer, "max-connection-buffer", "the same, of one connection (`size`; 64MiB)")
 	fs.IntVar(&f.connections, "max-connections", 0, "connections followed at a time (`number`; 55000, about)")
 	fs.IntVar(&f.inFlight, "max-in-flight", 0, "requests of a connection that wait for their response (`number`; 1000)")
-	fs.Var(&f.text, "max-text", "text that several workers have made and that is not written yet; what goes beyond is left out of its exchange, and said so (`size`; 256MiB)")
-	f.defineDecoding(fs)
 }
 
 func (f *limitFlags) defineMemory(fs *pflag.FlagSet) {
@@ -49,10 +56,13 @@ func (f *limitFlags) defineMemory(fs *pflag.FlagSet) {
 	fs.Var(&f.memory, "max-memory", "memory to use at most (`size`); the limits below follow from it where they are not given")
 }
 
-// defineDecoding defines the limits on what frames decode to.
+// defineDecoding defines the limits on what batches become.
 func (f *limitFlags) defineDecoding(fs *pflag.FlagSet) {
-	fs.Var(&f.decompressed, "max-decompressed", "bytes that a batch may decompress to (`size`; 16MiB)")
+	fs.Var(&f.decompressed, "max-decompressed", "bytes that a batch may decompress to; those of a frame, eight times that (`size`; 16MiB)")
 	fs.IntVar(&f.ratio, "max-ratio", 0, "bytes that a compressed byte may become (`number`; 1000)")
+}
+
+func (f *limitFlags) defineNodes(fs *pflag.FlagSet) {
 	fs.IntVar(&f.nodes, "max-nodes", 0, "lines of the tree of a frame (`number`; 1048576)")
 }
 

@@ -128,14 +128,20 @@ func (p *pipeline) end(lanes ...*lane) {
 		all.add(&l.limits)
 		faults.add(&l.faults)
 	}
+	p.warnings += tellEnd(p.env, &all, &faults)
+}
+
+// tellEnd tells what limits and faults of ours have cost, and returns how many lines that took.
+func tellEnd(e *env, limits *limitCount, faults *faultCount) (lines int64) {
 	if text := faults.String(); text != "" {
-		p.warnings++
-		p.env.warn("%s", text)
+		lines++
+		e.warn("%s", text)
 	}
-	if text := all.String(); text != "" {
-		p.warnings++
-		p.env.warn("at its limits: %s", text)
+	if text := limits.String(); text != "" {
+		lines++
+		e.warn("at its limits: %s", text)
 	}
+	return lines
 }
 
 // divide returns what runs the pipeline with several workers, or nil where it is to have one.

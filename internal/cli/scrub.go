@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/kdissect/kdissect/dissect"
 	"github.com/kdissect/kdissect/internal/scrub"
 )
 
@@ -57,6 +58,8 @@ unless --force is given.`,
 		f.keyLogs.define(fs)
 		fs.BoolVar(&f.decrypt, "decrypt", false, "decrypt TLS with the secrets inside IN and in $"+keyLogVariable)
 		fs.BoolVar(&f.force, "force", false, "overwrite OUT")
+		f.limits.defineStreams(fs)
+		f.limits.defineDecoding(fs)
 		return f.run
 	},
 }
@@ -64,6 +67,7 @@ unless --force is given.`,
 type scrubFlags struct {
 	opt     scrub.Options
 	keyLogs keyLogFlags
+	limits  limitFlags
 
 	all, decrypt, force bool
 }
@@ -93,10 +97,25 @@ func (f *scrubFlags) run(e *env, files []string) error {
 		f.opt.Keys = d.keys
 	}
 	f.opt.Warn = func(text string) { e.warn("%s", text) }
+	if err := f.limits.check(1); err != nil {
+		return err
+	}
+	f.limits.apply()
+	var limits limitCount
+	var faults faultCount
+	f.opt.Dissect.Recover = true
+	f.limits.dissect(&f.opt.Dissect.Limits, 1)
+	f.opt.Reassembly, f.opt.Records = f.limits.reassembly(1), f.limits.records(true)
+	f.opt.Front = func(h dissect.Handler) dissect.Handler {
+		limits.Handler, faults.Handler = h, &limits
+		return &faults
+	}
 	bar := newProgress(e)
 	f.opt.Progress = bar.update
 	rep, err := scrub.File(e.ctx, in, out, f.opt)
 	bar.done()
+	limits.decoded = rep.Limited
+	tellEnd(e, &limits, &faults)
 	if errors.Is(err, context.Canceled) {
 		return fmt.Errorf("interrupted; %s was not written", out)
 	}

@@ -7,7 +7,10 @@ import (
 
 // Fragments is a Sink that keeps the header and the body of one frame as JSON objects, with the
 // unknown tagged fields and the issues beside them. What its methods return is alive until Reset.
-type Fragments struct{ body }
+type Fragments struct {
+	body
+	hits int64
+}
 
 // NewFragments returns a sink that is ready.
 func NewFragments(opt Options) *Fragments {
@@ -20,9 +23,19 @@ var _ tree.Sink = (*Fragments)(nil)
 
 // Reset makes f ready for the next frame; key is that of its API, or -1.
 func (f *Fragments) Reset(key int16) {
+	f.hits = f.Limited()
+	f.limited = false
 	f.reset(f.buf[:0])
 	f.issues = f.issues[:0]
 	f.hideRest = schema.HoldsSecrets(key)
+}
+
+// Limited returns of how many frames not all was decoded, because of limits of ours.
+func (f *Fragments) Limited() int64 {
+	if f.limited {
+		return f.hits + 1
+	}
+	return f.hits
 }
 
 // Header returns the header's object; empty where there was none.

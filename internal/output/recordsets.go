@@ -12,6 +12,7 @@ import (
 type RecordSets struct {
 	body    body
 	decoder *payload.Decoder
+	limited int64
 }
 
 // NewRecordSets returns a writer that opens payloads with d. Options.Plain does not apply.
@@ -33,7 +34,7 @@ var (
 func (r *RecordSets) Append(b, set []byte, topic string) []byte {
 	s := &r.body
 	s.reset(b)
-	s.issues = s.issues[:0]
+	s.issues, s.limited = s.issues[:0], false
 	s.Begin(tree.Event{Desc: setDesc, Flags: tree.FlagBody})
 	s.name(s.holder(), &tree.Event{Desc: batchesDesc}, "")
 	s.push(&tree.Event{Desc: batchesDesc}, levelArray).record = true
@@ -49,6 +50,12 @@ func (r *RecordSets) Append(b, set []byte, topic string) []byte {
 	}
 	s.buf = append(s.buf, `,"issues":`...)
 	s.buf = appendArray(s.buf, s.issues)
+	if s.limited {
+		r.limited++
+	}
 	b = s.finish()
 	return append(b, '\n')
 }
+
+// Limited returns of how many record sets not all was decoded, because of limits of ours.
+func (r *RecordSets) Limited() int64 { return r.limited }

@@ -107,7 +107,12 @@ func appendTreeIssue(b []byte, i *tree.Issue) []byte {
 // AppendFrame appends the tree of a frame that did not come from a capture; side is request or
 // response.
 func (t *Tree) AppendFrame(b []byte, side string, f *dissect.Frame) []byte {
-	return t.appendFrame(b, side, f, schema.HoldsSecrets(f.APIKey))
+	t.full, t.hit = false, false
+	b = t.appendFrame(b, side, f, schema.HoldsSecrets(f.APIKey))
+	if t.hit {
+		t.limited++
+	}
+	return b
 }
 
 // appendFrame appends the tree of a frame, and around it what was asked for.

@@ -23,6 +23,8 @@ type frames struct {
 	open    []tree.Event
 	name    string // of the configuration whose value comes next
 	token   int32  // size of the SASL token whose parts come next
+	hit     bool   // a limit of ours, in the frame
+	limited int64  // frames in which one was
 }
 
 // derived is a buffer that was decompressed from a place in another.
@@ -46,7 +48,11 @@ func (s *frames) scrub(f *dissect.Frame, request bool) []byte {
 	s.in = f.Bytes
 	s.out = append(s.out[:0], f.Bytes...)
 	s.derived, s.sets, s.open, s.name, s.token = s.derived[:0], s.sets[:0], s.open[:0], "", 0
+	s.hit = false
 	f.Walk(s.walk, s)
+	if s.hit {
+		s.limited++
+	}
 	for i := len(s.derived) - 1; i >= 0; i-- {
 		s.recompress(&s.derived[i])
 	}
@@ -102,6 +108,7 @@ func (s *frames) Issue(i tree.Issue) {
 	default:
 		return
 	}
+	s.hit = s.hit || i.Code == tree.CodeLimit
 	for d := range s.derived {
 		if s.derived[d].origin == i.Span {
 			s.derived[d].damaged = true

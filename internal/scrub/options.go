@@ -1,6 +1,11 @@
 package scrub
 
-import "github.com/kdissect/kdissect/internal/tls"
+import (
+	"github.com/kdissect/kdissect/dissect"
+	"github.com/kdissect/kdissect/dissect/records"
+	"github.com/kdissect/kdissect/internal/tls"
+	"github.com/kdissect/kdissect/reassembly"
+)
 
 // Options say what is replaced beyond secrets, users, record data and free text, which always are.
 type Options struct {
@@ -18,6 +23,13 @@ type Options struct {
 	// decrypted is written as plaintext, in segments of its own. Nil leaves TLS as it is.
 	Keys *tls.Keys
 
+	// Dissect configures the dissector, but for its Handler. Front puts a handler in front of the one
+	// that it has here; nil puts none.
+	Dissect    dissect.Options
+	Front      func(dissect.Handler) dissect.Handler
+	Reassembly reassembly.Limits
+	Records    records.Limits
+
 	// Warn gets what is odd about the capture, once; nil ignores.
 	Warn func(text string)
 	// Progress is called now and then with the bytes read of both passes; nil is not.
@@ -32,6 +44,7 @@ type Report struct {
 	Encrypted   int64 // connections left as they were, because they are encrypted
 	Decrypted   int64 // connections written as plaintext
 	Blanked     int64 // connections of other protocols, whose bytes became zeros
+	Limited     int64 // frames not decoded whole because of limits of ours; what was not is zeroed
 	Batches     Batches
 }
 

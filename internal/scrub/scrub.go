@@ -14,7 +14,6 @@ import (
 
 	"github.com/kdissect/kdissect/dissect"
 	"github.com/kdissect/kdissect/dissect/payload"
-	"github.com/kdissect/kdissect/dissect/records"
 	"github.com/kdissect/kdissect/internal/capture"
 	"github.com/kdissect/kdissect/internal/tls"
 	"github.com/kdissect/kdissect/reassembly"
@@ -37,11 +36,15 @@ func File(ctx context.Context, in, out string, opt Options) (Report, error) {
 	}
 	defer store.close()
 	s := &streams{
-		frames: &frames{values: v, walk: payload.New(nil, records.Limits{}).Decoder()},
+		frames: &frames{values: v, walk: payload.New(opt.Dissect.Catalogue, opt.Records).Decoder()},
 		spool:  store,
 		conns:  map[int64]*conn{}, flows: map[reassembly.Flow][]*conn{}, report: &rep,
 	}
-	s.Handler = dissect.New(dissect.Options{Handler: s, Recover: true})
+	dissector := opt.Dissect
+	if dissector.Handler = s; opt.Front != nil {
+		dissector.Handler = opt.Front(s)
+	}
+	s.Handler = dissect.New(dissector)
 	if opt.Keys != nil {
 		s.Handler = tls.New(&decrypted{Handler: s.Handler, streams: s}, tls.Options{Keys: opt.Keys})
 	}
@@ -52,7 +55,7 @@ func File(ctx context.Context, in, out string, opt Options) (Report, error) {
 	if err := dissectAll(ctx, in, p, opt); err != nil {
 		return rep, err
 	}
-	rep.Batches = s.frames.batches
+	rep.Batches, rep.Limited = s.frames.batches, s.frames.limited
 	p.restart()
 	return rep, rewrite(ctx, in, out, p, opt, &rep)
 }
@@ -96,7 +99,7 @@ func secrets(keys *tls.Keys) func(capture.Secrets) {
 
 // dissectAll is the first pass.
 func dissectAll(ctx context.Context, name string, p *packets, opt Options) error {
-	a := reassembly.New(reassembly.Limits{}, p.streams)
+	a := reassembly.New(opt.Reassembly, p.streams)
 	o := capture.Options{Secrets: secrets(opt.Keys), Warn: func(w capture.Warning) {
 		if opt.Warn != nil {
 			opt.Warn(w.String())
