@@ -213,6 +213,9 @@ func (c *conn) skipped(d reassembly.Dir, s frame.Skip) {
 	n := &c.Counts[d]
 	n.Skips++
 	n.Skipped += s.Len
+	if s.Why == frame.OverLimit {
+		n.LimitedElse += s.Len
+	}
 	skip := DirSkip{d, s}
 	if len(c.Skips) < c.d.limits.Listed {
 		c.Skips = append(c.Skips, skip)

@@ -108,6 +108,9 @@ func (d *Dissector) Gap(t *reassembly.Conn, dir reassembly.Dir, g reassembly.Gap
 	if len(c.Gaps) < d.limits.Listed {
 		c.Gaps = append(c.Gaps, DirGap{dir, g})
 	}
+	if g.Reason == reassembly.BufferLimit {
+		c.Counts[dir].LimitedElse += max(g.Len, 0)
+	}
 	if c.phase == ignored {
 		return
 	}

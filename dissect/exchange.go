@@ -134,7 +134,8 @@ type Counts struct {
 	PartialBytes int64 // the bytes of these that are given
 	Skips        int64
 	Skipped      int64 // bytes
-	Limited      int64 // bytes given up by a limit
+	Limited      int64 // bytes of these given up by a limit
+	LimitedElse  int64 // bytes in gaps and skips that a limit is the reason of, also where they are not listed
 }
 
 // DirSkip is a run of captured bytes that belong to no frame, with its direction.

@@ -19,6 +19,7 @@ type Facts struct {
 	ports  map[uint16]int64 // the place where each was learned
 	owners map[string]ownerFact
 	last   int64 // an upper bound on the places of topics
+	full   bool  // something was not remembered
 	views  []*view
 	wait   atomic.Int32
 }
@@ -50,12 +51,12 @@ func (f *Facts) TopicName(id [16]byte) (string, bool) {
 	return t.name, ok
 }
 
-// BrokerPort reports whether a broker was seen to listen on port.
-func (f *Facts) BrokerPort(port uint16) bool {
+// Full reports whether names of topic ids, or principals of delegation tokens, were not remembered
+// because there were too many.
+func (f *Facts) Full() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	_, ok := f.ports[port]
-	return ok
+	return f.full
 }
 
 // join returns a view of f. What is known by now is known at any place.
@@ -93,6 +94,7 @@ func (f *Facts) learnTopic(id [16]byte, name string, place int64, most int) {
 	case known && (t.place < place || t.place == place && t.name <= name):
 		return
 	case !known && len(f.topics) >= most:
+		f.full = true
 		if place >= f.last {
 			return
 		}
@@ -130,7 +132,12 @@ func (f *Facts) learnPort(port uint16, place int64) {
 func (f *Facts) learnOwner(id, principal string, place int64, most int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if o, known := f.owners[id]; known && o.place <= place || !known && len(f.owners) >= most {
+	o, known := f.owners[id]
+	if !known && len(f.owners) >= most {
+		f.full = true
+		return
+	}
+	if known && o.place <= place {
 		return
 	}
 	f.owners[id] = ownerFact{principal, place}
@@ -267,9 +274,12 @@ func (v *view) owner(id string) string {
 	return ""
 }
 
+// maxTopicName is the length of the longest name that Kafka accepts.
+const maxTopicName = 249
+
 // learnTopic notes a name.
 func (v *view) learnTopic(id [16]byte, name []byte, most int) {
-	if id == ([16]byte{}) || len(name) == 0 {
+	if id == ([16]byte{}) || len(name) == 0 || len(name) > maxTopicName {
 		return
 	}
 	if _, known := v.topics[id]; known {

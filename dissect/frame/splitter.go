@@ -69,11 +69,6 @@ func (s *Splitter) InStep() bool { return s.state == Synced && !s.verify }
 // Offset returns the stream offset of the next byte.
 func (s *Splitter) Offset() int64 { return s.off }
 
-// Pending reports whether s holds a part of a frame, or bytes that are on trial.
-func (s *Splitter) Pending() bool {
-	return s.have > 0 || s.state != Synced && s.search.len() > 0
-}
-
 // Chunk takes the bytes at stream offset off, which follow what was given before. Bytes that
 // are further on than that are taken as lying behind a gap.
 func (s *Splitter) Chunk(off int64, b []byte, packet, time int64) {

@@ -18,10 +18,10 @@ type Head struct {
 }
 
 // AppendHeads appends the heads of the batches in data, behind which missing bytes were not
-// captured. Old messages (magic 0 and 1) have none.
-func AppendHeads(heads []Head, data []byte, missing int) []Head {
+// captured, until there are most of them. Old messages (magic 0 and 1) have none.
+func AppendHeads(heads []Head, data []byte, missing, most int) []Head {
 	end := len(data) + missing
-	for off, index := 0, int32(0); off < end; index++ {
+	for off, index := 0, int32(0); off < end && len(heads) < most; index++ {
 		e := readHead(data, off, end)
 		if e.state != entryWhole {
 			break

@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/kdissect/kdissect/dissect"
-	"github.com/kdissect/kdissect/dissect/frame"
 	"github.com/kdissect/kdissect/dissect/records"
 	"github.com/kdissect/kdissect/reassembly"
 	"github.com/kdissect/kdissect/tree"
@@ -155,6 +154,7 @@ type limitCount struct {
 	connections, exchanges, bytes int64
 	decoded                       int64 // exchanges not decoded or not written whole
 	cut                           int64 // of which --where did not see all
+	facts                         bool  // were not all remembered
 }
 
 // limiter is a dissect.Handler that knows where limits were hit in decoding.
@@ -185,17 +185,7 @@ func (n *limitCount) Closed(c *dissect.Connection, why reassembly.End) {
 		n.connections++
 	}
 	for i := range c.Counts {
-		n.bytes += c.Counts[i].Limited
-	}
-	for i := range c.Gaps {
-		if g := &c.Gaps[i]; g.Reason == reassembly.BufferLimit {
-			n.bytes += max(g.Len, 0)
-		}
-	}
-	for i := range c.Skips {
-		if s := &c.Skips[i]; s.Why == frame.OverLimit {
-			n.bytes += s.Len
-		}
+		n.bytes += c.Counts[i].Limited + c.Counts[i].LimitedElse
 	}
 	n.Handler.Closed(c, why)
 }
@@ -227,6 +217,9 @@ func (n *limitCount) String() string {
 		if c.n > 0 {
 			parts = append(parts, fmt.Sprintf("%s (%s)", plural(c.n, c.what), c.flag))
 		}
+	}
+	if n.facts {
+		parts = append(parts, "names of more topic ids than are remembered")
 	}
 	return strings.Join(parts, "; ")
 }

@@ -127,6 +127,7 @@ func (p *pipeline) end(lanes ...*lane) {
 	for _, l := range lanes {
 		all.add(&l.limits)
 		faults.add(&l.faults)
+		all.facts = all.facts || l.dissector.Facts().Full()
 	}
 	p.warnings += tellEnd(p.env, &all, &faults)
 }

@@ -29,9 +29,11 @@ type reader struct {
 	facts *output.Facts
 	json  *output.JSON // the form that --where looks at
 	line  []byte
-	begin beginning     // of a line that is long
-	cut   int64         // lines of which --where did not see all
-	walk  *walk.Decoder // for strict
+	begin beginning // of a line that is long
+	cut   int64     // lines of which --where did not see all
+
+	decoded int64         // exchanges of which a limit kept something back
+	walk    *walk.Decoder // for strict
 	// batches finds what checker holds against what was before; nil finds nothing.
 	batches *output.BatchFinder
 	checker output.BatchChecker
@@ -84,8 +86,10 @@ func (r *reader) Exchange(x *dissect.Exchange) {
 	if r.done() {
 		return
 	}
+	hits := r.hits()
 	if r.batches != nil { // also of exchanges that are not shown, lest there be gaps
-		x.Issues = append(x.Issues, r.checker.Check(x.Number, r.batches.Find(x))...)
+		sent := r.batches.Find(x)
+		x.Issues = append(x.Issues, r.checker.Check(x.Number, sent)...)
 	}
 	ok, err := r.selected(x)
 	if err == nil && ok {
@@ -95,6 +99,7 @@ func (r *reader) Exchange(x *dissect.Exchange) {
 			r.count(x)
 		}
 	}
+	r.hit(hits)
 	if err != nil {
 		r.err = err
 	}
@@ -134,10 +139,26 @@ func (r *reader) whole(x *dissect.Exchange) []byte {
 
 // limited implements limiter.
 func (r *reader) limited(n *limitCount) {
-	if l, ok := r.out.(interface{ Limited() int64 }); ok {
-		n.decoded += l.Limited()
-	}
+	n.decoded += r.decoded
 	n.cut += r.cut
+}
+
+// hits returns how often a limit was hit so far.
+func (r *reader) hits() (n int64) {
+	if l, ok := r.out.(interface{ Limited() int64 }); ok {
+		n = l.Limited()
+	}
+	if r.batches != nil {
+		n += r.batches.Limited()
+	}
+	return n
+}
+
+// hit counts the exchange if a limit was hit since there were so many hits.
+func (r *reader) hit(before int64) {
+	if r.hits() > before {
+		r.decoded++
+	}
 }
 
 // firstError returns the name of the response's first error code, or its number; "" for none.

@@ -30,7 +30,7 @@ func (r *reader) part(into **results) (dissect.Handler, tap, error) {
 func (p *readPart) Exchange(x *dissect.Exchange) {
 	rs := *p.into
 	from, slotFrom, sentFrom := len(rs.text), len(rs.slots), len(rs.sent)
-	block := len(rs.full)
+	block, hits := len(rs.full), p.hits()
 	if p.batches != nil { // also of exchanges that are not shown, lest there be gaps
 		rs.sent = append(rs.sent, p.batches.Find(x)...)
 	}
@@ -44,6 +44,7 @@ func (p *readPart) Exchange(x *dissect.Exchange) {
 			p.count(x)
 		}
 	}
+	p.hit(hits)
 	res := rs.exchange(x.Conn.TCP)
 	res.shown, res.issues = shown, p.issues
 	res.from, res.to = from, len(rs.text)
@@ -65,7 +66,7 @@ func (p *readPart) place() {
 }
 
 // Full implements output.Long.
-func (p *readPart) Full() bool { return p.room.full() }
+func (p *readPart) Full() bool { return p.room.closed() }
 
 // Spill implements output.Long.
 func (p *readPart) Spill(b []byte, n int) ([]byte, bool) {

@@ -8,7 +8,11 @@ type textRoom struct {
 	used atomic.Int64
 }
 
+// full reports whether a long text must end.
 func (m *textRoom) full() bool { return m.used.Load() >= m.most }
+
+// closed reports whether none may begin: a short one has room behind a long one.
+func (m *textRoom) closed() bool { return m.used.Load() >= m.most+m.most/4 }
 
 // beginning is an output.Long that keeps the beginning of a text.
 type beginning struct {

@@ -10,7 +10,7 @@ import (
 
 // Long takes the text of an exchange in pieces where it is too long to stay in one buffer.
 type Long interface {
-	// Full reports whether no more text may come for now.
+	// Full reports whether no text may begin for now.
 	Full() bool
 	// Spill is given a buffer whose first n bytes are done. It returns the one to go on with, which
 	// begins with the bytes behind them, and whether more text may come.

@@ -26,8 +26,10 @@ type BatchFinder struct {
 	names      map[string]string // of topics, so that each is made once
 	found      []SentBatch
 	heads      []records.Head
+	limited    int64
 
 	x         *dissect.Exchange
+	over      bool // not all batches of x are looked at
 	now       SentBatch
 	topic     []byte
 	topicSent bool
@@ -38,17 +40,33 @@ func NewBatchFinder() *BatchFinder {
 	return &BatchFinder{selections: selections{wanted: isOfBatch}, names: map[string]string{}}
 }
 
-// Find returns what x carries. The list is void after the next call.
+// What is looked at of an exchange. Batches that were fetched are only kept where they are out of
+// order.
+const (
+	maxHeads   = 256 << 10 // batches of a partition
+	maxBatches = 16 << 10  // batches that are kept
+	maxName    = 249       // longer names are none that Kafka accepts, and not worth the memory
+)
+
+// Find returns what x carries, and adds an issue where that is too much. The list is void after the
+// next call.
 func (f *BatchFinder) Find(x *dissect.Exchange) []SentBatch {
-	f.found, f.x = f.found[:0], x
+	f.found, f.x, f.over = f.found[:0], x, false
 	if r := x.Request; r != nil && r.APIKey == keyProduce {
 		f.frame(r, false)
 	} else if r := x.Response; r != nil && r.Plan != nil && r.Plan.API != nil && fetches(r.Plan.API.Key) {
 		f.frame(r, true)
 	}
-	f.x = nil
+	if f.x = nil; f.over {
+		f.limited++
+		x.Issues = append(x.Issues, tree.Issue{Severity: tree.Warning, Code: tree.CodeLimit,
+			Text: "too many batches: not all are held against those before them"})
+	}
 	return f.found
 }
+
+// Limited returns of how many exchanges not all batches were looked at.
+func (f *BatchFinder) Limited() int64 { return f.limited }
 
 func (f *BatchFinder) frame(fr *dissect.Frame, fetched bool) {
 	if fr.Plan == nil {
@@ -92,13 +110,18 @@ func (f *BatchFinder) Bytes(d *tree.Desc, b []byte, _ bool) {
 
 // Records implements walk.Visitor.
 func (f *BatchFinder) Records(b []byte, size int) {
-	f.heads = records.AppendHeads(f.heads[:0], b, size-len(b))
-	if f.now.Fetched && rising(f.heads) {
+	f.heads = records.AppendHeads(f.heads[:0], b, size-len(b), maxHeads)
+	f.over = f.over || len(f.heads) == maxHeads
+	if f.now.Fetched && rising(f.heads) || len(f.topic) > maxName {
 		return
 	}
 	for _, h := range f.heads {
 		if !f.now.Fetched && (h.ProducerID < 0 || h.BaseSequence < 0) {
 			continue
+		}
+		if len(f.found) == maxBatches {
+			f.over = true
+			return
 		}
 		f.now.Head = h
 		f.now.Topic = f.name()

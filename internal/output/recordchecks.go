@@ -57,7 +57,7 @@ func (c *RecordChecks) Batch(set *RecordSet, b *RecordBatch) (tree.Issue, bool) 
 	if set.Fetched {
 		return c.offsets(b, at)
 	}
-	if b.ProducerID < 0 || b.BaseSequence < 0 {
+	if b.ProducerID < 0 || b.BaseSequence < 0 || len(set.Topic) > maxName {
 		return tree.Issue{}, false
 	}
 	return c.sequence(set, b, at)
