@@ -30,20 +30,24 @@ type Text struct {
 	indent []byte
 	issue  int // next of t.Issues, which are sorted by node
 	byNode []NodeIssue
-	full   bool // nothing more is written
+	next   int // length from which on the text is spilled; 0 where nothing more is written
 }
 
 // spillAt is the length of a text from which on it is spilled.
 const spillAt = 1 << 20
 
 // room spills a long text, and reports whether more may come.
-func (x *Text) room() bool {
-	if x.Spill != nil && len(x.dst) >= spillAt && !x.full {
+func (x *Text) room() bool { return len(x.dst) < x.next || x.spilled() }
+
+// spilled is room of a text that is long, or may not be.
+func (x *Text) spilled() bool {
+	if x.next > 0 {
 		var more bool
-		x.dst, more = x.Spill(x.dst)
-		x.full = !more
+		if x.dst, more = x.Spill(x.dst); !more {
+			x.next = 0 // no text is short enough
+		}
 	}
-	return !x.full
+	return x.next > 0
 }
 
 // Widths at which texts are cut.
@@ -58,7 +62,10 @@ func (x *Text) Append(dst []byte, t *Tree) []byte {
 	if len(t.Nodes) == 0 {
 		return dst
 	}
-	x.dst, x.t, x.indent, x.issue, x.full = dst, t, x.indent[:0], 0, false
+	x.dst, x.t, x.indent, x.issue = dst, t, x.indent[:0], 0
+	if x.next = spillAt; x.Spill == nil {
+		x.next = math.MaxInt
+	}
 	x.sortIssues()
 	x.line(0)
 	x.dst = append(x.dst, '\n')

@@ -181,9 +181,11 @@ func (f *readFlags) newReader(e *env, follow bool, late *output.Slots, long outp
 	}
 	switch f.format.value {
 	case "tree":
-		r.out = output.NewTree(e.stdout, opt)
+		t := output.NewTree(e.stdout, opt)
+		r.out, r.whole = t, t
 	case "json":
-		r.out = output.NewJSON(e.stdout, opt)
+		j := output.NewJSON(e.stdout, opt)
+		r.out, r.whole = j, j
 	default:
 		r.out = output.NewSummary(e.stdout, opt)
 	}

@@ -32,8 +32,9 @@ type reader struct {
 	begin beginning // of a line that is long
 	cut   int64     // lines of which --where did not see all
 
-	decoded int64         // exchanges of which a limit kept something back
-	walk    *walk.Decoder // for strict
+	whole   interface{ Limited() int64 } // out, where it shows exchanges whole
+	decoded int64                        // exchanges of which a limit kept something back
+	walk    *walk.Decoder                // for strict
 	// batches finds what checker holds against what was before; nil finds nothing.
 	batches *output.BatchFinder
 	checker output.BatchChecker
@@ -120,11 +121,11 @@ func (r *reader) selected(x *dissect.Exchange) (bool, error) {
 	if s.where == nil {
 		return true, nil
 	}
-	return s.where.match(r.whole(x), firstError(r.facts))
+	return s.where.match(r.judged(x), firstError(r.facts))
 }
 
-// whole returns the line that --where looks at.
-func (r *reader) whole(x *dissect.Exchange) []byte {
+// judged returns the line that --where looks at.
+func (r *reader) judged(x *dissect.Exchange) []byte {
 	r.begin.text = r.begin.text[:0]
 	r.line = r.json.Append(r.line[:0], x)
 	if len(r.begin.text) == 0 {
@@ -145,8 +146,8 @@ func (r *reader) limited(n *limitCount) {
 
 // hits returns how often a limit was hit so far.
 func (r *reader) hits() (n int64) {
-	if l, ok := r.out.(interface{ Limited() int64 }); ok {
-		n = l.Limited()
+	if r.whole != nil {
+		n = r.whole.Limited()
 	}
 	if r.batches != nil {
 		n += r.batches.Limited()

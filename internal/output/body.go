@@ -89,8 +89,10 @@ func (s *body) reset(buf []byte) {
 	s.levels, s.pieces = s.levels[:0], s.pieces[:0]
 	s.header, s.root, s.hasRoot = extent{}, extent{}, false
 	s.tags, s.headerTags = s.tags[:0], s.headerTags[:0]
-	s.next = math.MaxInt
-	if s.long != nil {
+	switch {
+	case s.long == nil:
+		s.next = math.MaxInt
+	case !s.full:
 		s.next = spillAt
 	}
 }
@@ -363,7 +365,11 @@ func (s *body) value(e *tree.Event, record bool) {
 	case tree.KindFloat64:
 		s.buf = appendFloat(s.buf, math.Float64frombits(uint64(num)))
 	case tree.KindString:
-		s.quoted(e, v.Bytes)
+		if len(v.Bytes) > longValue {
+			s.quoted(e, v.Bytes)
+			return
+		}
+		s.buf = appendQuoted(s.buf, v.Bytes)
 	case tree.KindBytes:
 		s.blob(e, record)
 	case tree.KindUUID:
@@ -388,12 +394,14 @@ func (s *body) blob(e *tree.Event, record bool) {
 		s.base64(e, p)
 	case s.bytes == BytesHex:
 		s.hex(e, p)
-	case utf8.Valid(p):
-		s.quoted(e, p)
-	default:
+	case !utf8.Valid(p):
 		s.buf = append(s.buf, `{"base64":`...)
 		s.base64(e, p)
 		s.buf = append(s.buf, '}')
+	case len(p) > longValue:
+		s.quoted(e, p)
+	default:
+		s.buf = appendQuoted(s.buf, p)
 	}
 }
 

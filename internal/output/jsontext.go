@@ -40,7 +40,11 @@ func plainRun(s []byte) int {
 // appendQuoted appends s as a JSON string. Bytes that are not UTF-8 become U+FFFD.
 func appendQuoted(b, s []byte) []byte {
 	b = append(b, '"')
-	b = appendUnquoted(b, s)
+	n := plainRun(s)
+	b = append(b, s[:n]...)
+	if n < len(s) {
+		b = appendUnquoted(b, s[n:])
+	}
 	return append(b, '"')
 }
 

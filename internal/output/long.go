@@ -31,7 +31,9 @@ const (
 func (s *body) begin() {
 	s.issues, s.issuesLeft = s.issues[:0], 0
 	s.limited, s.told = false, false
-	s.full = s.long != nil && s.long.Full()
+	if s.full = s.long != nil && s.long.Full(); s.full {
+		s.next = 0
+	}
 	if cap(s.scratch) > keepCap {
 		s.scratch = nil
 	}
@@ -75,9 +77,15 @@ func (s *body) settle(forced bool) int {
 }
 
 // room spills what is done of a long text, and reports whether there is room for more.
-func (s *body) room() bool {
-	if len(s.buf) >= s.next {
+func (s *body) room() bool { return len(s.buf) < s.next || s.spilled() }
+
+// spilled is room of a text that is long, or may not be.
+func (s *body) spilled() bool {
+	if !s.full {
 		s.spill()
+	}
+	if s.full {
+		s.next = 0 // no text is short enough
 	}
 	return !s.full
 }
@@ -110,9 +118,9 @@ func (s *body) tell(e *tree.Event, text string) {
 	s.limited = true
 }
 
-// quoted writes p as a string.
+// quoted writes a long p as a string.
 func (s *body) quoted(e *tree.Event, p []byte) {
-	if s.long == nil || len(p) <= longValue {
+	if s.long == nil {
 		s.buf = appendQuoted(s.buf, p)
 		return
 	}
