@@ -42,7 +42,10 @@ func New(opt Options) *Dissector {
 	d := &Dissector{opt: opt, limits: opt.Limits.withDefaults(), handler: opt.Handler}
 	d.skips, _ = opt.Handler.(SkipHandler)
 	d.catalogue = opt.Catalogue
-	d.pool = frame.NewPool(d.limits.Buffers)
+	if opt.Buffers == nil {
+		opt.Buffers = frame.NewBudget(0)
+	}
+	d.pool = frame.NewPool(opt.Buffers)
 	if opt.Facts == nil {
 		opt.Facts = &Facts{}
 	}

@@ -23,6 +23,10 @@ type Options struct {
 	// over the same capture; nil is none.
 	Facts *Facts
 
+	// Buffers bounds the bytes of frames held in all, also by other Dissectors that share it; nil is
+	// 256 MiB for this one.
+	Buffers *frame.Budget
+
 	// Recover makes a fault of ours an internal issue of the connection that it arose in, with the
 	// stack, instead of a panic. Only a program for users sets it; tests want the panic.
 	Recover bool
@@ -35,7 +39,6 @@ type Limits struct {
 	InFlight      int           // requests of a connection that wait for their response; default 1,000
 	InFlightBytes int64         // bytes of these, for each connection; default 64 MiB
 	MaxWait       time.Duration // for a response, in capture time; default 1 hour
-	Buffers       int64         // bytes of frames held in all; default 256 MiB
 	Detect        int64         // bytes of a connection held until its protocol is known; default 1 MiB
 	DetectTotal   int64         // bytes of a connection begun before the capture that are looked at in vain; default 16 MiB
 	Late          int           // responses of a connection kept for requests that are delivered late; default 256
@@ -61,7 +64,6 @@ func (l Limits) withDefaults() Limits {
 	if l.MaxWait <= 0 {
 		l.MaxWait = time.Hour
 	}
-	or64(&l.Buffers, 256<<20)
 	or64(&l.Detect, 1<<20)
 	or64(&l.DetectTotal, 16<<20)
 	or(&l.Late, 256)

@@ -1,6 +1,9 @@
 package frame
 
-import "math/bits"
+import (
+	"math/bits"
+	"sync/atomic"
+)
 
 const (
 	minClass = 9  // 512 bytes
@@ -15,11 +18,35 @@ type Buffer struct {
 	class int
 }
 
-// Pool lends buffers and bounds how much is lent. It serves one goroutine. The Splitters that share
-// it also have from it what they need at times only.
+// Budget bounds what Pools lend together. Several goroutines may share it.
+type Budget struct {
+	max  int64
+	lent atomic.Int64
+}
+
+// NewBudget returns a budget of so many bytes at a time; 0 means 256 MiB.
+func NewBudget(limit int64) *Budget {
+	if limit <= 0 {
+		limit = 256 << 20
+	}
+	return &Budget{max: limit}
+}
+
+// take takes n bytes, if there are so many.
+func (b *Budget) take(n int64) bool {
+	if b.lent.Add(n) > b.max {
+		b.lent.Add(-n)
+		return false
+	}
+	return true
+}
+
+// Pool lends buffers as its budget allows. It serves one goroutine. The Splitters that share it also
+// have from it what they need at times only.
 type Pool struct {
-	max, lent int64
-	idle      [maxClass + 1][]*Buffer
+	budget *Budget
+	lent   int64
+	idle   [maxClass + 1][]*Buffer
 
 	windows []*window
 	marks   [][]Mark
@@ -33,13 +60,8 @@ const (
 	maxMarks    = 1 << 14 // in one list
 )
 
-// NewPool returns a pool that lends at most limit bytes at a time; 0 means 256 MiB.
-func NewPool(limit int64) *Pool {
-	if limit <= 0 {
-		limit = 256 << 20
-	}
-	return &Pool{max: limit}
-}
+// NewPool returns a pool.
+func NewPool(b *Budget) *Pool { return &Pool{budget: b} }
 
 // Lent returns the bytes that are out.
 func (p *Pool) Lent() int64 { return p.lent }
@@ -47,7 +69,7 @@ func (p *Pool) Lent() int64 { return p.lent }
 // Get returns an empty buffer for n bytes, or nil where the limit forbids it.
 func (p *Pool) Get(n int) *Buffer {
 	class := max(minClass, bits.Len(uint(max(n, 1)-1)))
-	if class > maxClass || p.lent+1<<class > p.max {
+	if class > maxClass || !p.budget.take(1<<class) {
 		return nil
 	}
 	p.lent += 1 << class
@@ -66,6 +88,7 @@ func (p *Pool) Put(b *Buffer) {
 		return
 	}
 	p.lent -= 1 << b.class
+	p.budget.lent.Add(-1 << b.class)
 	if len(p.idle[b.class]) < max(1, keepIdle>>b.class) && b.class <= 23 {
 		p.idle[b.class] = append(p.idle[b.class], b)
 	}

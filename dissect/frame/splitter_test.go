@@ -103,7 +103,7 @@ type piece struct {
 // run feeds pieces, each a packet, cutting each into chunks of the lengths that cut returns.
 func run(t *testing.T, data []byte, pieces []piece, synced bool, l Limits, j Judge, cut func() int) *log {
 	out := &log{t: t, data: data}
-	pool := NewPool(0)
+	pool := NewPool(NewBudget(0))
 	var s Splitter
 	start := Search
 	if synced {
@@ -297,7 +297,7 @@ func TestOversizeFrameIsSteppedOver(t *testing.T) {
 }
 
 func TestPoolLimitNamesWhatIsGivenUp(t *testing.T) {
-	pool := NewPool(2048)
+	pool := NewPool(NewBudget(2048))
 	out := &log{t: t}
 	var s Splitter
 	s.Init(toy{}, out, pool, Limits{}, 0, InStep)
@@ -313,7 +313,7 @@ func TestPoolLimitNamesWhatIsGivenUp(t *testing.T) {
 func TestInStepAllocatesNothing(t *testing.T) {
 	a := toyFrame(make([]byte, 3000))
 	var s Splitter
-	s.Init(toy{}, discard{}, NewPool(0), Limits{}, 0, InStep)
+	s.Init(toy{}, discard{}, NewPool(NewBudget(0)), Limits{}, 0, InStep)
 	off := int64(0)
 	assert.Zero(t, testing.AllocsPerRun(200, func() {
 		for _, part := range [][]byte{a, a[:1000], a[1000:]} {

@@ -24,8 +24,8 @@ func (p *pipeline) newLane(handler dissect.Handler, facts *dissect.Facts, decryp
 	l := &lane{limits: limitCount{Handler: handler}}
 	l.faults.Handler = &l.limits
 	options := p.source.options(&l.faults)
-	p.source.limits.dissect(&options.Limits, p.workers())
-	options.Facts = facts
+	p.source.limits.dissect(&options.Limits)
+	options.Facts, options.Buffers = facts, p.buffers
 	if p.adjust != nil {
 		p.adjust(&options)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/kdissect/kdissect/dissect"
+	"github.com/kdissect/kdissect/dissect/frame"
 	"github.com/kdissect/kdissect/dissect/records"
 	"github.com/kdissect/kdissect/reassembly"
 	"github.com/kdissect/kdissect/tree"
@@ -113,12 +114,14 @@ const nodeMemory = 450
 // mapped part of a file take some, too.
 func (f *limitFlags) apply() { debug.SetMemoryLimit(int64(f.memory - max(f.memory/6, 32<<20))) }
 
-// dissect sets the limits of a dissector that is one of several.
-func (f *limitFlags) dissect(l *dissect.Limits, workers int) {
+// buffers returns what all dissectors together may hold of frames.
+func (f *limitFlags) buffers() *frame.Budget { return frame.NewBudget(int64(f.buffer)) }
+
+// dissect sets the limits of a dissector.
+func (f *limitFlags) dissect(l *dissect.Limits) {
 	l.Frame.MaxFrame = int32(f.frame)
 	l.InFlight = f.inFlight
 	l.InFlightBytes = int64(f.connBuffer)
-	l.Buffers = max(int64(f.buffer)/int64(workers), 64<<10)
 	l.Detect = min(1<<20, int64(f.connBuffer))
 }
 

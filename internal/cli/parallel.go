@@ -53,6 +53,7 @@ type worker struct {
 // run moves the segments of a capture through the workers. stop ends the reading of r.
 func (p *parallel) run(r *capture.Reader, stop func(), progress func()) error {
 	p.stop, p.merger = stop, newMerger(len(p.feed.lanes))
+	p.buffers = p.source.limits.buffers()
 	var working sync.WaitGroup
 	facts := &dissect.Facts{}
 	workers := make([]*worker, len(p.feed.lanes))

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/kdissect/kdissect/dissect"
+	"github.com/kdissect/kdissect/dissect/frame"
 	"github.com/kdissect/kdissect/internal/capture"
 	"github.com/kdissect/kdissect/reassembly"
 )
@@ -48,8 +49,9 @@ type pipeline struct {
 	// tellTLS has a line written about each connection that could not be decrypted.
 	tellTLS bool
 
-	first    int64 // time of the first packet; holds once there was one
-	warnings int64 // about the capture files
+	first    int64         // time of the first packet; holds once there was one
+	warnings int64         // about the capture files
+	buffers  *frame.Budget // of all lanes
 }
 
 // run reads the files to the end, or until it is interrupted or stopped. What is complete by then
@@ -162,6 +164,7 @@ func (p *pipeline) dissect(from segments, decrypt *decryption, progress func()) 
 	if p.tellTLS {
 		report = decrypt.report
 	}
+	p.buffers = p.source.limits.buffers()
 	l := p.newLane(p.handler, nil, decrypt, p.tap, report)
 	err := p.assemble(from, l, progress)
 	if !p.stopped() {

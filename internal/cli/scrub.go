@@ -104,7 +104,8 @@ func (f *scrubFlags) run(e *env, files []string) error {
 	var limits limitCount
 	var faults faultCount
 	f.opt.Dissect.Recover = true
-	f.limits.dissect(&f.opt.Dissect.Limits, 1)
+	f.limits.dissect(&f.opt.Dissect.Limits)
+	f.opt.Dissect.Buffers = f.limits.buffers()
 	f.opt.Reassembly, f.opt.Records = f.limits.reassembly(1), f.limits.records(true)
 	f.opt.Front = func(h dissect.Handler) dissect.Handler {
 		limits.Handler, faults.Handler = h, &limits

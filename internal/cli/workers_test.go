@@ -66,3 +66,13 @@ func workersMakeNoDifference(t *testing.T, file string) {
 		}
 	}
 }
+
+// What workers may hold of frames they share, so that a large frame is whole however many they are.
+func TestLargeFramesAreWholeForAnyWorkers(t *testing.T) {
+	file := newHostile(t, func(h *hostile) { one(produced(recordOf(make([]byte, 40<<20)), 1))(t, h) })
+	want, _, status := runMain(t, "read", "--strict", "--workers", "1", file)
+	require.Zero(t, status)
+	got, stderr, _ := runMain(t, "read", "--strict", "--workers", "7", file)
+	assert.Equal(t, want, got)
+	assert.Empty(t, stderr)
+}
