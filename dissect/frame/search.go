@@ -175,6 +175,9 @@ func (s *Splitter) scan(final bool) (int, bool) {
 		if w.pos >= len(b.B) {
 			return 0, false
 		}
+		if !w.anchored && w.pass(b.B, byte(s.limits.MaxSearch>>24)) {
+			continue
+		}
 		v := s.judge.Header(nil, b.B[w.pos:])
 		switch {
 		case w.anchored && v == More && !final:
@@ -190,6 +193,20 @@ func (s *Splitter) scan(final bool) (int, bool) {
 		w.anchored = false
 		w.pos++
 	}
+}
+
+// pass passes over places whose first byte alone makes a size too large, up to where a candidate is
+// due. It reports whether there were any.
+func (w *window) pass(b []byte, most byte) bool {
+	to := len(b) - 3 // with less of a size nothing is decided
+	for i := range w.cands {
+		to = min(to, w.cands[i].end)
+	}
+	from := w.pos
+	for w.pos < to && b[w.pos] > most {
+		w.pos++
+	}
+	return w.pos > from
 }
 
 // review judges the undecided places again, which have more bytes now.
