@@ -29,12 +29,13 @@ var captures = []sample{
 	{name: "a", mix: mix(430, 50, 64)},
 	{name: "b", mix: mix(100, 1, 64)},
 	{name: "b10", mix: mix(1000, 1, 64), only: "grows"},
-	{name: "x1", mix: mix(25, 5, 64), only: "grows"},
-	{name: "x4", mix: mix(100, 5, 64), only: "grows"},
-	{name: "x16", mix: mix(400, 5, 64), only: "grows"},
-	{name: "c10", mix: mix(100, 5, 10), only: "connections"},
-	{name: "c1000", mix: mix(100, 5, 1000), only: "connections"},
-	{name: "c50000", mix: mix(100, 5, 50000), only: "connections"},
+	{name: "x1", mix: mix(100, 5, 64), only: "grows"},
+	{name: "x4", mix: mix(400, 5, 64), only: "grows"},
+	{name: "x16", mix: mix(1600, 5, 64), only: "grows"},
+	{name: "x0.25", mix: mix(25, 5, 64), only: "grows"},
+	{name: "c10", mix: opening(10), only: "connections"},
+	{name: "c1000", mix: opening(1000), only: "connections"},
+	{name: "c50000", mix: opening(50000), only: "connections"},
 	{name: "small", mix: mix(10, 1, 64), only: "tshark"},
 }
 
@@ -50,6 +51,13 @@ type sample struct {
 // mix returns a mix of MiB of frames, records in a batch and connections.
 func mix(mb, records, connections int) traffic.Mix {
 	return traffic.Mix{Bytes: mb << 20, Records: records, Connections: connections}
+}
+
+// opening returns a mix of so many connections, with the same bytes and packets for up to 50,000.
+func opening(connections int) traffic.Mix {
+	m := mix(100, 50, connections)
+	m.Openings = 50000
+	return m
 }
 
 // command is a program to be measured.
@@ -163,7 +171,7 @@ func (b *bench) make(c *sample) error {
 }
 
 func (b *bench) write(c *sample, path string) error {
-	if b.gen != "" {
+	if b.gen != "" && c.mix.Openings == 0 {
 		cmd := exec.Command(b.gen, "-mb", strconv.Itoa(c.mix.Bytes>>20), "-nrec", strconv.Itoa(c.mix.Records), "-conns", strconv.Itoa(c.mix.Connections), "-o", path)
 		return cmd.Run()
 	}

@@ -32,7 +32,7 @@ func (b *bench) report() error {
 			}
 		}
 	}
-	if err := b.growth("grows", "The same mix, 1, 4 and 16 times as much, and ten times the capture b", "x1"); err != nil {
+	if err := b.growth("grows", "The same mix, 1, 4, 16 times and a quarter as much, and ten times the capture b", "x1"); err != nil {
 		return err
 	}
 	if err := b.growth("connections", "The same bytes and packets on 10, 1,000 and 50,000 connections", "c10"); err != nil {

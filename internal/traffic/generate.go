@@ -15,6 +15,10 @@ type Mix struct {
 	Bytes       int // of frames, about
 	Records     int // in a batch
 	Connections int
+	// Openings, where it is more than Connections, has as many packets written as that many
+	// connections open with, the further ones empty ones of the connections that there are. So
+	// captures of few and of many connections have the same packets.
+	Openings int
 }
 
 // Sizes of what is generated.
@@ -58,6 +62,12 @@ func Generate(w io.Writer, t Mix) error {
 		g.packet(c, 1, 0x12, nil)
 		c.sent[1]++
 		g.packet(c, 0, 0x10, nil)
+	}
+	for i := t.Connections; i < t.Openings; i++ {
+		c := &conns[i%len(conns)]
+		for _, from := range [3]int{0, 1, 0} {
+			g.packet(c, from, 0x10, nil)
+		}
 	}
 	batch := recordBatch(t.Records, g.random)
 	for total := 0; total < t.Bytes; {

@@ -3,6 +3,7 @@ package traffic
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"io"
 	"testing"
@@ -70,4 +71,23 @@ func TestGeneratedTrafficIsSound(t *testing.T) {
 	}
 	a.Flush()
 	assert.Greater(t, c.n, 200)
+}
+
+// Captures of few and of many connections have the same packets where that is asked for.
+func TestOpeningsMakePacketsEqual(t *testing.T) {
+	var few, many bytes.Buffer
+	require.NoError(t, Generate(&few, Mix{Bytes: 1, Records: 1, Connections: 2, Openings: 10}))
+	require.NoError(t, Generate(&many, Mix{Bytes: 1, Records: 1, Connections: 10, Openings: 10}))
+	handshakes := 24 + 10*3*(16+54)
+	assert.Equal(t, packetSizes(few.Bytes()[:handshakes]), packetSizes(many.Bytes()[:handshakes]))
+}
+
+// packetSizes returns the lengths of the packets of a pcap file.
+func packetSizes(b []byte) (sizes []uint32) {
+	for b = b[24:]; len(b) >= 16; {
+		n := binary.LittleEndian.Uint32(b[8:])
+		sizes = append(sizes, n)
+		b = b[16+n:]
+	}
+	return sizes
 }
