@@ -205,14 +205,18 @@ type lineOf struct {
 	Issues        []issueOf
 }
 
-// within runs the program over a capture and holds it to a time, and to memory that is allocated
-// in all.
-func within(t *testing.T, most time.Duration, memory uint64, args ...string) (stdout, stderr string) {
+// bounded is far more than any hostile capture takes, also on a busy machine, and far less than work
+// that grows with a count that is only claimed.
+const bounded = time.Minute
+
+// within runs the program over a capture and holds it to bounded time, and to memory that is
+// allocated in all.
+func within(t *testing.T, memory uint64, args ...string) (stdout, stderr string) {
 	t.Helper()
 	var status int
 	begun := time.Now()
 	allocated := fuzzing.Allocated(func() { stdout, stderr, status = runMain(t, args...) })
-	assert.Less(t, time.Since(begun), most, "%v", args)
+	assert.Less(t, time.Since(begun), bounded, "%v", args)
 	assert.Less(t, allocated, memory, "%v", args)
 	assert.Contains(t, []int{exitDone, exitFailed}, status, "%v: %s", args, stderr)
 	assert.NotContains(t, stderr, "in kdissect itself", "%v", args)
@@ -250,9 +254,8 @@ func TestHostileFrames(t *testing.T) {
 				c.send(true, frames)
 				c.good()
 			})
-			const most = 10 * time.Second
 			memory := uint64(256<<20 + 64*len(frames))
-			out, _ := within(t, most, memory, "read", "-j", file)
+			out, _ := within(t, memory, "read", "-j", file)
 			lines := issuesOf(t, out)
 			assert.Equal(t, 2, paired(lines), "exchanges around it")
 			if tc.code != "" {
@@ -264,9 +267,9 @@ func TestHostileFrames(t *testing.T) {
 				assert.True(t, found, "%s in %q with %q: %+v", tc.code, tc.path, tc.text, lines)
 			}
 			for _, format := range []string{"tree", "summary"} {
-				within(t, most, 4*memory, "read", "--format", format, file)
+				within(t, 4*memory, "read", "--format", format, file)
 			}
-			within(t, most, memory, "records", file)
+			within(t, memory, "records", file)
 		})
 	}
 }
@@ -342,12 +345,12 @@ func TestHostileStreams(t *testing.T) {
 	for _, tc := range hostileStreams {
 		t.Run(tc.name, func(t *testing.T) {
 			file := newHostile(t, func(h *hostile) { tc.write(converse(h, 0, 0xffffffff-60)) })
-			const most, memory = 10 * time.Second, 64 << 20
-			out, _ := within(t, most, memory, "read", "-j", file)
+			const memory = 64 << 20
+			out, _ := within(t, memory, "read", "-j", file)
 			assert.Equal(t, tc.good, paired(issuesOf(t, out)), "exchanges: %s", out)
-			out, _ = within(t, most, memory, "connections", "--format", "json", file)
+			out, _ = within(t, memory, "connections", "--format", "json", file)
 			assert.Contains(t, out, tc.told)
-			within(t, most, memory, "read", "-t", file)
+			within(t, memory, "read", "-t", file)
 		})
 	}
 }
@@ -360,9 +363,9 @@ func TestHalfOpenConnections(t *testing.T) {
 			h.packet(i, true, flagSYN, 1, nil)
 		}
 	})
-	out, _ := within(t, 20*time.Second, 8192*n+(32<<20), "connections", "--format", "json", file)
+	out, _ := within(t, 8192*n+(32<<20), "connections", "--format", "json", file)
 	assert.Equal(t, n, strings.Count(out, `"protocol":"empty"`))
-	out, _ = within(t, 20*time.Second, 8192*n+(32<<20), "read", file)
+	out, _ = within(t, 8192*n+(32<<20), "read", file)
 	assert.Empty(t, out)
 }
 
@@ -402,7 +405,7 @@ func TestHostileBlocks(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "hostile.pcapng")
 			require.NoError(t, os.WriteFile(file, tc.change(slices.Clone(whole)), 0o666))
 			for _, args := range [][]string{{"read", "-j"}, {"read", "-t"}, {"connections"}} {
-				_, stderr := within(t, 5*time.Second, 64<<20, append(args, file)...)
+				_, stderr := within(t, 64<<20, append(args, file)...)
 				for _, told := range tc.told {
 					assert.Contains(t, stderr, told)
 				}
