@@ -65,11 +65,11 @@ func (m *mapping) part(off int64, n, size int, home *blockPool) (b *Block, at in
 	return b, at, err
 }
 
-// errShrunk is what reading ends with where a mapped file has lost its end.
-var errShrunk = errors.New("a capture file was made shorter while it was read; what was read before is shown")
+// ErrShrunk is what reading ends with where a mapped file has lost its end.
+var ErrShrunk = errors.New("made shorter while it was read")
 
-// Guarded runs f, which looks at packets, and returns an error where these have gone because
-// their file was cut while it was read. What f was doing then is left as it is.
+// Guarded runs f, which looks at packets, and returns ErrShrunk where these have gone because their
+// file was cut while it was read. What f was doing then is left as it is.
 func Guarded(f func()) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
@@ -77,7 +77,7 @@ func Guarded(f func()) (err error) {
 			if _, gone := r.(interface{ Addr() uintptr }); !gone {
 				panic(r)
 			}
-			err = errShrunk
+			err = ErrShrunk
 		}
 	}()
 	f()

@@ -94,7 +94,7 @@ func TestMappedFileIsCut(t *testing.T) {
 		for r.Next(&p) == nil {
 		}
 	})
-	assert.ErrorIs(t, err, errShrunk)
+	assert.ErrorIs(t, err, ErrShrunk)
 }
 
 func TestGuardedPassesPanicsOn(t *testing.T) {

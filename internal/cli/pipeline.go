@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/kdissect/kdissect/dissect"
 	"github.com/kdissect/kdissect/dissect/frame"
@@ -99,6 +100,9 @@ func (p *pipeline) run() error {
 	}
 	bar.done()
 	p.unread(r.Stats())
+	if errors.Is(err, capture.ErrShrunk) {
+		return fmt.Errorf("%s: %w, after %s; what was complete is shown", strings.Join(p.files, ", "), err, plural(r.Stats().Packets, "packet"))
+	}
 	if errors.Is(err, context.Canceled) {
 		return fmt.Errorf("interrupted after %s; what was complete is shown", plural(r.Stats().Packets, "packet"))
 	}
