@@ -17,15 +17,13 @@ type lane struct {
 	epoch     int64 // place where it began
 }
 
-// newLane returns the stages in front of handler. facts are shared by the lanes of a pipeline.
-// report is told of TLS connections at their end; nil is not.
-func (p *pipeline) newLane(handler dissect.Handler, facts *dissect.Facts, decrypt *decryption,
-	tap tap, report func(*reassembly.Conn)) *lane {
+// newLane returns the stages in front of handler. What p has for its lanes is there. report is told of TLS connections at their end; nil is not.
+func (p *pipeline) newLane(handler dissect.Handler, decrypt *decryption, tap tap, report func(*reassembly.Conn)) *lane {
 	l := &lane{limits: limitCount{Handler: handler}}
 	l.faults.Handler = &l.limits
 	options := p.source.options(&l.faults)
 	p.source.limits.dissect(&options.Limits)
-	options.Facts, options.Buffers = facts, p.buffers
+	options.Facts, options.Buffers = p.facts, p.buffers
 	if p.adjust != nil {
 		p.adjust(&options)
 	}

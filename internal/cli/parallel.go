@@ -53,13 +53,12 @@ type worker struct {
 // run moves the segments of a capture through the workers. stop ends the reading of r.
 func (p *parallel) run(r *capture.Reader, stop func(), progress func()) error {
 	p.stop, p.merger = stop, newMerger(len(p.feed.lanes))
-	p.buffers = p.source.limits.buffers()
+	p.share()
 	var working sync.WaitGroup
-	facts := &dissect.Facts{}
 	workers := make([]*worker, len(p.feed.lanes))
 	for i := range workers {
 		var err error
-		if workers[i], err = p.newWorker(facts); err != nil {
+		if workers[i], err = p.newWorker(); err != nil {
 			return err
 		}
 	}
@@ -87,7 +86,7 @@ func (p *parallel) run(r *capture.Reader, stop func(), progress func()) error {
 	return err
 }
 
-func (p *parallel) newWorker(facts *dissect.Facts) (*worker, error) {
+func (p *parallel) newWorker() (*worker, error) {
 	w := &worker{}
 	handler, tap, err := p.whole.part(&w.results)
 	if err != nil {
@@ -97,7 +96,7 @@ func (p *parallel) newWorker(facts *dissect.Facts) (*worker, error) {
 	if p.tellTLS {
 		report = func(c *reassembly.Conn) { w.report(c) }
 	}
-	w.lane = p.newLane(handler, facts, p.decrypt, tap, report)
+	w.lane = p.newLane(handler, p.decrypt, tap, report)
 	w.lane.dissector.Passed(0)
 	return w, nil
 }

@@ -50,15 +50,27 @@ type pipeline struct {
 	// tellTLS has a line written about each connection that could not be decrypted.
 	tellTLS bool
 
-	first    int64         // time of the first packet; holds once there was one
-	warnings int64         // about the capture files
-	buffers  *frame.Budget // of all lanes
+	first    int64 // time of the first packet; holds once there was one
+	warnings int64 // about the capture files
+	// What all lanes share: what may be held of frames, and what is known of topics and brokers.
+	buffers *frame.Budget
+	facts   *dissect.Facts
 }
 
 // run reads the files to the end, or until it is interrupted or stopped. What is complete by then
 // has been given to the handler, also where run returns an error.
 func (p *pipeline) run() error {
 	p.source.limits.apply()
+	if p.source.twoPass {
+		if err := p.learn(); err != nil {
+			return err
+		}
+	}
+	return p.read()
+}
+
+// read reads the files.
+func (p *pipeline) read() error {
 	ctx, stop := context.WithCancel(p.env.ctx)
 	defer stop()
 	decrypt, err := newDecryption(p.env, &p.source.keyLog, grows(p.files))
@@ -118,6 +130,14 @@ func open(ctx context.Context, files []string, o capture.Options) (r *capture.Re
 	return r, err
 }
 
+// share makes what the lanes share.
+func (p *pipeline) share() {
+	p.buffers = p.source.limits.buffers()
+	if p.facts == nil {
+		p.facts = &dissect.Facts{}
+	}
+}
+
 // workers returns how many there are.
 func (p *pipeline) workers() int {
 	if p.whole == nil {
@@ -168,8 +188,8 @@ func (p *pipeline) dissect(from segments, decrypt *decryption, progress func()) 
 	if p.tellTLS {
 		report = decrypt.report
 	}
-	p.buffers = p.source.limits.buffers()
-	l := p.newLane(p.handler, nil, decrypt, p.tap, report)
+	p.share()
+	l := p.newLane(p.handler, decrypt, p.tap, report)
 	err := p.assemble(from, l, progress)
 	if !p.stopped() {
 		l.end(math.MaxInt64)

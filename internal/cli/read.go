@@ -79,6 +79,7 @@ func (f *readFlags) define(fs *pflag.FlagSet) {
 	f.formatSet = func() bool { return fs.Changed("format") }
 	f.selection.define(fs)
 	f.source.define(fs)
+	f.source.defineTwoPass(fs)
 }
 
 // check settles the format and returns usage errors.

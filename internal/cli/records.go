@@ -77,6 +77,7 @@ func (f *recordsFlags) define(fs *pflag.FlagSet) {
 	fs.BoolVar(&f.showSecrets, "show-secrets", false, "show passwords, tokens and the like")
 	fs.BoolVar(&f.strict, "strict", false, "end with status 3 when issues (warnings or errors) were found")
 	f.source.define(fs)
+	f.source.defineTwoPass(fs)
 }
 
 func (f *recordsFlags) check(files []string) error {

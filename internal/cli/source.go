@@ -17,6 +17,7 @@ type sourceFlags struct {
 	workers int
 	keyLog  keyLogFlags
 	schema  schemaFlags
+	twoPass bool
 }
 
 // maxDefaultWorkers is how many workers there are at most where nothing is said, maxWorkers how
@@ -34,6 +35,11 @@ func (f *sourceFlags) define(fs *pflag.FlagSet) {
 	f.schema.define(fs)
 	fs.IntVar(&f.workers, "workers", 0, "share the work among this `number` of goroutines; without: one for each processor, 8 at most. The output is the same for any")
 	f.limits.define(fs)
+}
+
+// defineTwoPass adds the flag of verbs that show names which other connections tell.
+func (f *sourceFlags) defineTwoPass(fs *pflag.FlagSet) {
+	fs.BoolVar(&f.twoPass, "two-pass", false, "read the files twice, so that names of topic ids are shown that the capture tells only later")
 }
 
 // check returns usage errors of the flags.
