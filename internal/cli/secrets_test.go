@@ -144,10 +144,16 @@ func secretsStayHidden(t *testing.T, file string) {
 			assert.Empty(t, text.form(secret), "%s in records %v", secret, format)
 		}
 	}
-	for _, line := range [][]string{
+	lines := [][]string{
 		{"connections", "--digest", "--format", "json"}, {"connections"}, {"records"}, {"records", "-j"},
-		{"records", "--format", "raw"}, {"layout", "--frame", "3"}, {"layout", "--frame", "3", "--format", "html"},
-	} {
+		{"records", "--format", "raw"},
+	}
+	for _, frame := range []string{"2", "3", "4"} { // where clients log in
+		for _, format := range []string{"text", "markdown", "html", "json"} {
+			lines = append(lines, []string{"layout", "--frame", frame, "--format", format})
+		}
+	}
+	for _, line := range lines {
 		stdout, stderr, status := runMain(t, append(line, file)...)
 		if line[0] != "layout" { // there need not be three exchanges
 			require.Equal(t, exitDone, status, stderr)
