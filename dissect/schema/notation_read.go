@@ -20,6 +20,9 @@ type notationReader struct {
 	name string // of the file
 	api  *API   // of the file, or nil
 
+	words  words      // of the line
+	fields []FieldDef // to be given out
+
 	message *Message       // the section's
 	current *[]*FieldDef   // where fields at depth 1 go
 	open    []*[]*FieldDef // fields lists by depth
@@ -37,7 +40,9 @@ type acceptedSpan struct {
 // file reads one file.
 func (r *notationReader) file(name, src string) error {
 	r.name, r.api, r.message, r.current = name, nil, nil, nil
-	for i, line := range strings.Split(src, "\n") {
+	i := -1
+	for line := range strings.SplitSeq(src, "\n") {
+		i++
 		text := strings.TrimSpace(line)
 		if text == "" || text[0] == '#' {
 			continue
@@ -59,8 +64,8 @@ func (r *notationReader) at(line int, err error) error {
 
 func (r *notationReader) line(line string, number int) error {
 	spaces := len(line) - len(strings.TrimLeft(line, " "))
-	w, err := splitWords(strings.TrimSpace(line))
-	if err != nil {
+	w := &r.words
+	if err := w.split(strings.TrimSpace(line)); err != nil {
 		return err
 	}
 	if spaces%2 != 0 {
@@ -76,7 +81,7 @@ func (r *notationReader) line(line string, number int) error {
 		if r.api == nil {
 			return fmt.Errorf("listeners without an api")
 		}
-		r.api.Listeners = w.rest()
+		r.api.Listeners = slices.Clone(w.rest())
 	case "accepted":
 		return r.accepted(w, number)
 	case "struct":
@@ -223,7 +228,8 @@ func (r *notationReader) field(w *words, depth int) error {
 	if depth > len(r.open) {
 		return fmt.Errorf("indented too far")
 	}
-	f := &FieldDef{Name: w.next(), Type: w.next(), Nullable: None, Tag: -1, Tagged: None}
+	f := r.newField()
+	*f = FieldDef{Name: w.next(), Type: w.next(), Nullable: None, Tag: -1, Tagged: None}
 	f.Versions = w.versions()
 	if t, ok := strings.CutSuffix(f.Type, "?"); ok {
 		f.Type, f.Nullable = t, f.Versions
@@ -295,6 +301,17 @@ func (r *notationReader) catalogue() (*Catalogue, error) {
 	return c, nil
 }
 
+// newField returns one of many that are allocated together.
+func (r *notationReader) newField() *FieldDef {
+	const together = 64
+	if len(r.fields) == 0 {
+		r.fields = make([]FieldDef, together)
+	}
+	f := &r.fields[0]
+	r.fields = r.fields[1:]
+	return f
+}
+
 // words hands out the words of a line; its first error sticks.
 type words struct {
 	list []string
@@ -302,18 +319,18 @@ type words struct {
 	err  error
 }
 
-// splitWords splits at spaces; a word may be quoted as in Go.
-func splitWords(s string) (*words, error) {
-	w := &words{}
+// split takes the words of a line, between spaces; one may be quoted as in Go.
+func (w *words) split(s string) error {
+	*w = words{list: w.list[:0]}
 	for s != "" {
 		if s[0] == '"' {
 			q, err := strconv.QuotedPrefix(s)
 			if err != nil {
-				return nil, fmt.Errorf("a quote is not closed")
+				return fmt.Errorf("a quote is not closed")
 			}
 			text, err := strconv.Unquote(q)
 			if err != nil {
-				return nil, fmt.Errorf("a quote cannot be read: %w", err)
+				return fmt.Errorf("a quote cannot be read: %w", err)
 			}
 			w.list = append(w.list, text)
 			s = strings.TrimLeft(s[len(q):], " ")
@@ -323,7 +340,7 @@ func splitWords(s string) (*words, error) {
 		w.list = append(w.list, word)
 		s = strings.TrimLeft(rest, " ")
 	}
-	return w, nil
+	return nil
 }
 
 func (w *words) fail(format string, args ...any) {
