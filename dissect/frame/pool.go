@@ -41,6 +41,9 @@ func (b *Budget) take(n int64) bool {
 	return true
 }
 
+// roomy reports whether most is left.
+func (b *Budget) roomy() bool { return b.lent.Load() < b.max/4 }
+
 // Pool lends buffers as its budget allows. It serves one goroutine. The Splitters that share it also
 // have from it what they need at times only.
 type Pool struct {
@@ -96,13 +99,25 @@ func (p *Pool) Put(b *Buffer) {
 
 // Append adds data to b, which may be nil, and returns the buffer that holds both. Where the
 // limit forbids it, it returns b as it was and false.
-func (p *Pool) Append(b *Buffer, data []byte) (*Buffer, bool) {
+func (p *Pool) Append(b *Buffer, data []byte) (*Buffer, bool) { return p.AppendTo(b, data, 0) }
+
+// ahead is how many times as large as its contents a buffer gets at most because of what is to come.
+const ahead = 8
+
+// AppendTo is Append to what is to become total bytes, as far as that can be believed: the buffer is
+// made large enough, within reason and while there is much left to lend, so that its contents move
+// less often.
+func (p *Pool) AppendTo(b *Buffer, data []byte, total int64) (*Buffer, bool) {
 	if b == nil {
 		if b = p.Get(len(data)); b == nil {
 			return nil, false
 		}
 	} else if need := len(b.B) + len(data); need > cap(b.B) {
-		bigger := p.Get(need)
+		want := need
+		if p.budget.roomy() {
+			want = max(need, int(min(total, int64(ahead*need))))
+		}
+		bigger := p.Get(want)
 		if bigger == nil {
 			return b, false
 		}

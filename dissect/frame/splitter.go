@@ -218,7 +218,7 @@ func (s *Splitter) hold(off int64, b []byte) {
 		return
 	}
 	var ok bool
-	if s.acc, ok = s.pool.Append(s.acc, b[:n]); !ok {
+	if s.acc, ok = s.pool.AppendTo(s.acc, b[:n], s.keep); !ok {
 		s.keep = off
 	}
 }

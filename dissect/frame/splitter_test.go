@@ -353,3 +353,23 @@ func FuzzSplitter(f *testing.F) {
 		require.Less(t, allocated, uint64(2<<20+4096*len(data)))
 	})
 }
+
+// A buffer is made as large as what is to come only while there is room, and within reason.
+func TestBuffersGrowAheadWhileThereIsRoom(t *testing.T) {
+	pool := NewPool(NewBudget(1 << 20))
+	grown := func(total int64) int {
+		b, ok := pool.AppendTo(nil, make([]byte, 600), total)
+		require.True(t, ok)
+		b, ok = pool.AppendTo(b, make([]byte, 600), total)
+		require.True(t, ok)
+		defer pool.Put(b)
+		return cap(b.B)
+	}
+	assert.Equal(t, 2048, grown(0))
+	assert.Equal(t, 4096, grown(4000))
+	assert.Equal(t, 16384, grown(1<<30), "no more than so many times what has come")
+	held := pool.Get(1 << 18)
+	assert.Equal(t, 2048, grown(1<<30))
+	pool.Put(held)
+	assert.Equal(t, 16384, grown(1<<30))
+}
