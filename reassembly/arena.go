@@ -28,12 +28,14 @@ func (r *arena) take() *conn {
 		return c
 	}
 	if r.used == len(r.slabs)*slabSize {
-		r.slabs = append(r.slabs, new([slabSize]conn))
+		s := new([slabSize]conn)
+		for i := range s { // also so that its memory is written to before it is read: see hashTable.resize
+			s[i].index = index(r.used + i + 1)
+		}
+		r.slabs = append(r.slabs, s)
 	}
 	r.used++
-	c := r.at(index(r.used))
-	c.index = index(r.used)
-	return c
+	return r.at(index(r.used))
 }
 
 // drop gives c back. It stays as it is until the next call of reclaim: callers on the stack may

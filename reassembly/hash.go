@@ -16,7 +16,10 @@ type hashTable struct {
 	n     int
 }
 
-const minSlots = 256
+const (
+	minSlots    = 256
+	pageOfSlots = 4096 / 8
+)
 
 func newHashTable() hashTable {
 	t := hashTable{seed: [3]uint64{rand.Uint64(), rand.Uint64(), rand.Uint64()}}
@@ -104,6 +107,11 @@ func (t *hashTable) remove(hash uint32, i index) {
 func (t *hashTable) resize(n int) {
 	old := t.slots
 	t.slots, t.shift = make([]uint64, n), 32-bits.Len(uint(n-1))
+	// Memory that is read before it is written to is mapped twice, and the second time interrupts
+	// all processors: so each page is written to first.
+	for i := 0; i < n; i += pageOfSlots {
+		t.slots[i] = 0
+	}
 	for _, s := range old {
 		if s != 0 {
 			t.put(s)
