@@ -143,7 +143,7 @@ func start(t *testing.T, program string, args ...string) *live {
 			}
 		}
 		return running > 0
-	}, 10*time.Second, 10*time.Millisecond)
+	}, time.Minute, 10*time.Millisecond)
 	time.Sleep(200 * time.Millisecond)
 	return l
 }
@@ -163,7 +163,7 @@ func (l *live) interrupt() int {
 	l.t.Helper()
 	time.Sleep(300 * time.Millisecond) // what was sent last is on its way
 	require.NoError(l.t, l.cmd.Process.Signal(os.Interrupt), "stderr: %s", &l.stderr)
-	return l.wait(15 * time.Second)
+	return l.wait(time.Minute)
 }
 
 // wait waits for the end and returns the exit status.
