@@ -19,8 +19,8 @@ type mapping struct {
 	counted int64 // bytes that in.read has of this file
 }
 
-// newMapping returns the mapping of a file that has bytes and is not compressed, or nil where the
-// file is to be read.
+// newMapping returns the mapping of a file that has bytes, is not compressed and can be mapped, or
+// nil where the file is to be read.
 func newMapping(in *input) *mapping {
 	f, ok := in.closer.(*os.File) // opened by name, so that it stands at its beginning
 	if !canMap || !ok || in.size <= 0 {
@@ -31,6 +31,12 @@ func newMapping(in *input) *mapping {
 	if compression(head[:n]) != "" {
 		return nil
 	}
+	// Not every file system lets its files be mapped.
+	first, err := mapFile(f, 0, 1)
+	if err != nil {
+		return nil
+	}
+	unmap(first)
 	return &mapping{in: in, f: f}
 }
 
