@@ -71,8 +71,8 @@ func (m *mapping) part(off int64, n, size int, home *blockPool) (b *Block, at in
 	return b, at, err
 }
 
-// ErrShrunk is what reading ends with where a mapped file has lost its end.
-var ErrShrunk = errors.New("made shorter while it was read")
+// ErrShrunk is what reading ends with where a mapped file has lost its end, or its medium fails.
+var ErrShrunk = errors.New("made shorter while it was read, or not readable any more")
 
 // Guarded runs f, which looks at packets, and returns ErrShrunk where these have gone because their
 // file was cut while it was read. What f was doing then is left as it is.
