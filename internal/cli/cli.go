@@ -60,7 +60,6 @@ var errIssues = errors.New("issues were found")
 
 // Main runs the command line args, without the program's name, and returns the exit status.
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	collectLater()
 	// A reader that has had enough, such as head, closes the pipe: that must come back as an
 	// error of the write.
 	signal.Ignore(syscall.SIGPIPE)
