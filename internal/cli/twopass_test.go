@@ -11,7 +11,7 @@ import (
 func fetchByID() (request, response []byte) {
 	w := header(1, 13, 7, true).i32(-1).i32(0).i32(0).i32(1 << 20).add(0).i32(0).i32(-1).add(2)
 	w = append(w, make([]byte, 11)...)
-	w = w.add(9).i32(0).add(2).i32(5).i32(-1).i32(0).i32(3).i32(-1).i32(-1).i32(-1).i32(1 << 20).add(0, 0)
+	w = w.add(9).i32(0).add(2).i32(5).i32(-1).i32(0).i32(3).i32(-1).i32(-1).i32(-1).i32(1<<20).add(0, 0)
 	return w.add(1, 1, 0).sized(), wire(nil).i32(7).add(0).i32(0).i16(0).i32(0).add(1, 0).sized()
 }
 
