@@ -174,11 +174,12 @@ func (a *Assembler) Flush() {
 		}
 	}
 	byAge(open)
+	a.recent = list{} // at once: none is evicted any more
 	for _, c := range open {
 		a.close(c, EndCapture, c.LastPacket, c.LastTime)
 	}
 	a.conns, a.table = arena{}, newHashTable()
-	a.recent, a.pending, a.lingering = list{}, list{}, list{}
+	a.pending, a.lingering = list{}, list{}
 	a.last = nil
 }
 
