@@ -61,11 +61,7 @@ type pipeline struct {
 // has been given to the handler, also where run returns an error.
 func (p *pipeline) run() error {
 	p.source.limits.apply()
-	if p.growth == growthOf["summary"] {
-		collectLater(firstCollectionOfSummaries)
-	} else {
-		collectLater(firstCollection)
-	}
+	collectLater()
 	if p.source.twoPass {
 		if err := p.learn(); err != nil {
 			return err
