@@ -118,6 +118,9 @@ func (p *Pool) AppendTo(b *Buffer, data []byte, total int64) (*Buffer, bool) {
 			want = max(need, int(min(total, int64(ahead*need))))
 		}
 		bigger := p.Get(want)
+		if bigger == nil && want > need {
+			bigger = p.Get(need)
+		}
 		if bigger == nil {
 			return b, false
 		}
