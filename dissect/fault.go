@@ -17,9 +17,6 @@ func (c *conn) recovered(packet int64, abandon bool) {
 	if r == nil {
 		return
 	}
-	if _, gone := r.(interface{ Addr() uintptr }); gone {
-		panic(r) // no fault of ours: the bytes are not there any more, which their owner sees to
-	}
 	if abandon {
 		c.phase = ignored
 	}

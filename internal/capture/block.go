@@ -8,10 +8,9 @@ import (
 // Block is a buffer that packets lie in. It is used again once nobody holds it. A nil Block
 // stands for memory that is never used again.
 type Block struct {
-	data   []byte
-	refs   atomic.Int32
-	home   *blockPool
-	mapped bool // data is a part of a file
+	data []byte
+	refs atomic.Int32
+	home *blockPool
 }
 
 // Hold keeps the bytes of b alive until a matching Release. It is called while the bytes are
@@ -63,11 +62,6 @@ func (p *blockPool) pop(size int) *Block {
 }
 
 func (p *blockPool) put(b *Block) {
-	if b.mapped {
-		unmap(b.data)
-		b.data = nil
-		return
-	}
 	if len(b.data) != p.size {
 		return // a large one, made for a single packet
 	}

@@ -13,7 +13,7 @@ import (
 // decompressed returns the plain bytes of src, which is gzip- or zstd-compressed where its first
 // bytes say so, and a function that frees what it needs. Bytes come out as they arrive.
 func decompressed(src io.Reader, maxWindow int) (io.Reader, func(), error) {
-	head := make([]byte, headOfCompressed)
+	head := make([]byte, 6)
 	n, err := io.ReadFull(src, head)
 	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
 		return nil, nil, err
@@ -39,9 +39,6 @@ func decompressed(src io.Reader, maxWindow int) (io.Reader, func(), error) {
 		return nil, nil, fmt.Errorf("%w: it is %s-compressed; decompress it first", ErrFormat, kind)
 	}
 }
-
-// headOfCompressed is how many bytes tell how a file is compressed.
-const headOfCompressed = 6
 
 // compression names the compression whose magic number head begins with, or "".
 func compression(head []byte) string {

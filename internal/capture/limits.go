@@ -4,7 +4,7 @@ import "time"
 
 // Limits bound what a capture may make us keep. A field of zero stands for its default.
 type Limits struct {
-	Block      int // bytes read at a time from a single file; 1 MiB. Several open files share 16 such
+	Block      int // bytes read at a time from a single file; 512 KiB. Several open files share 16 such
 	Packet     int // captured bytes of one packet; 16 MiB
 	Interfaces int // of one pcapng section; 65,536
 	Secrets    int // bytes of one decryption-secrets block; 16 MiB
@@ -22,7 +22,7 @@ func (l Limits) withDefaults() Limits {
 			*v = d
 		}
 	}
-	def(&l.Block, 1<<20)
+	def(&l.Block, 512<<10)
 	def(&l.Packet, 16<<20)
 	def(&l.Interfaces, 1<<16)
 	def(&l.Secrets, 16<<20)

@@ -16,9 +16,6 @@ import (
 type Options struct {
 	Limits Limits
 	Stdin  io.Reader // what the name "-" stands for; nil is the process's own
-	// Map has plain files mapped where the system can, not read. Then nobody may write to packets,
-	// and whoever looks at them does so under Guarded.
-	Map bool
 
 	// Warn is called with each Warning as it arises, on the goroutine that reads; nil ignores.
 	Warn func(Warning)
@@ -64,7 +61,7 @@ func Open(ctx context.Context, names []string, opts Options) (*Reader, error) {
 	r := &Reader{ctx: ctx, opts: opts, names: names}
 	// The memory of all blocks together stays that of a few large ones.
 	size := min(opts.Limits.Block, max(opts.Limits.Block*16/max(len(names), 1), 64<<10))
-	r.pool = &blockPool{size: size, keep: 16}
+	r.pool = &blockPool{size: size, keep: 32}
 	for i, name := range names {
 		if err := r.add(i, name); err != nil {
 			_ = r.Close()
@@ -191,11 +188,6 @@ func (r *Reader) openFile(index int, probe bool) (f *file, size int64, regular b
 
 // window returns the window on an opened file, and a function that frees what it needs besides.
 func (r *Reader) window(in *input) (w *window, free func(), err error) {
-	if r.opts.Map {
-		if m := newMapping(in); m != nil {
-			return newMapped(m, r.pool), func() {}, nil
-		}
-	}
 	plain, free, err := decompressed(in, r.opts.Limits.ZstdWindow)
 	if err != nil {
 		return nil, nil, err

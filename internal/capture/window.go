@@ -1,32 +1,21 @@
 package capture
 
-import (
-	"io"
-	"math"
-)
+import "io"
 
-// window reads a file in large blocks, or maps it, and shows the unread bytes in place. Bytes move
-// only where what is asked for straddles the end of a block that was read.
+// window reads a file in large blocks and shows the unread bytes in place. Bytes move only where
+// what is asked for straddles the end of a block.
 type window struct {
-	src    io.Reader
-	parts  *mapping // in place of src
-	pool   *blockPool
-	block  *Block
-	seen   int   // behind what was looked at ahead
-	start  int   // of the unread bytes in block.data
-	end    int   // behind them
-	off    int64 // in the file, of start
-	looked byte  // keeps lookAhead's reading from being left out
-	err    error // why no more can be read, sticky
+	src   io.Reader
+	pool  *blockPool
+	block *Block
+	start int   // of the unread bytes in block.data
+	end   int   // behind them
+	off   int64 // in the file, of start
+	err   error // why no more can be read, sticky
 }
 
 func newWindow(src io.Reader, pool *blockPool) *window {
 	return &window{src: src, pool: pool, block: pool.get(0)}
-}
-
-// newMapped returns a window on a mapped file.
-func newMapped(m *mapping, pool *blockPool) *window {
-	return &window{parts: m, pool: pool, block: &Block{home: pool}}
 }
 
 // need returns the unread bytes, at least n of them, alive until the next call. Where the source
@@ -39,9 +28,6 @@ func (w *window) need(n int) ([]byte, error) {
 }
 
 func (w *window) fill(n int) ([]byte, error) {
-	if w.parts != nil {
-		return w.move(n)
-	}
 	for empty := 0; w.end-w.start < n && w.err == nil; {
 		w.room(n)
 		got, err := w.src.Read(w.block.data[w.end:])
@@ -51,23 +37,6 @@ func (w *window) fill(n int) ([]byte, error) {
 			if empty++; empty == 100 {
 				w.err = io.ErrNoProgress
 			}
-		}
-	}
-	b := w.block.data[w.start:w.end]
-	if len(b) >= n {
-		return b, nil
-	}
-	return b, w.err
-}
-
-// move maps the part of the file that begins with the unread bytes.
-func (w *window) move(n int) ([]byte, error) {
-	if w.err == nil {
-		block, at, err := w.parts.part(w.off, n, max(w.pool.size, mappedSize), w.pool)
-		w.err = err
-		if block != nil {
-			w.block.Release()
-			w.block, w.start, w.end, w.seen = block, at, len(block.data), at
 		}
 	}
 	b := w.block.data[w.start:w.end]
@@ -108,26 +77,6 @@ func (w *window) room(n int) {
 func (w *window) advance(n int) {
 	w.start += n
 	w.off += int64(n)
-	if w.start >= w.seen {
-		w.lookAhead()
-	}
-}
-
-// lookAhead looks at what comes next in a mapped file. In order, memory comes as fast as it can;
-// record by record, each would be waited for, since only its header tells where the next one is.
-func (w *window) lookAhead() {
-	const stretch, line = 64 << 10, 64
-	w.seen = math.MaxInt
-	if w.parts == nil {
-		return
-	}
-	w.seen = min(w.start+stretch, w.end)
-	b := w.block.data[w.start:w.seen]
-	var sum byte
-	for ; len(b) >= 4*line; b = b[4*line:] {
-		sum += b[0] + b[line] + b[2*line] + b[3*line]
-	}
-	w.looked += sum
 }
 
 // skip passes over n bytes, read or not.

@@ -110,8 +110,8 @@ func (f *limitFlags) check(workers int) error {
 // nodeMemory is what a line of a tree takes, with what it takes to grow to many.
 const nodeMemory = 450
 
-// apply has the garbage collector keep to the limit on memory, of which the program itself and the
-// mapped part of a file take some, too.
+// apply has the garbage collector keep to the limit on memory, of which the program itself takes
+// some, too.
 func (f *limitFlags) apply() { debug.SetMemoryLimit(int64(f.memory - max(f.memory/6, 32<<20))) }
 
 // buffers returns what all dissectors together may hold of frames.

@@ -31,11 +31,8 @@ type parallel struct {
 	whole   divisible
 	decrypt *decryption
 	feed    *feed
-	halted  atomic.Bool // nothing more is wanted, or can be had
+	halted  atomic.Bool // nothing more is wanted
 	stop    func()      // ends the reading
-
-	mu     sync.Mutex
-	failed error // why a worker could not go on
 
 	// merging guards what brings the results together.
 	merging sync.Mutex
@@ -65,18 +62,12 @@ func (p *parallel) run(r *capture.Reader, stop func(), progress func()) error {
 	for i, w := range workers {
 		working.Go(func() { p.work(w, i) })
 	}
-	var err error
-	if gone := capture.Guarded(func() { err = p.read(r, progress) }); gone != nil {
-		err = gone
-	}
+	err := p.read(r, progress)
 	if p.halted.Load() && errors.Is(err, context.Canceled) {
 		err = nil
 	}
 	p.feed.close(!p.halted.Load())
 	working.Wait()
-	if err == nil {
-		err = p.failed
-	}
 	p.decrypt.end()
 	lanes := make([]*lane, len(workers))
 	for i, w := range workers {
@@ -170,9 +161,7 @@ func (p *parallel) work(w *worker, i int) {
 		w.results.reset()
 		w.results.lane, w.results.seen = w.lane, seen
 		if !p.halted.Load() {
-			if err := capture.Guarded(func() { w.lane.batch(b, i, w.results) }); err != nil {
-				p.fail(err)
-			}
+			w.lane.batch(b, i, w.results)
 		}
 		seen = w.results.seen
 		w.lane.dissector.Passed(b.end)
@@ -180,16 +169,6 @@ func (p *parallel) work(w *worker, i int) {
 			p.done(b)
 		}
 	}
-}
-
-// fail ends the work: a worker cannot go on.
-func (p *parallel) fail(err error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.failed == nil {
-		p.failed = err
-	}
-	p.halted.Store(true)
 }
 
 // batch takes worker i's part of a batch.

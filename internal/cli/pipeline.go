@@ -7,7 +7,6 @@ import (
 	"io"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/kdissect/kdissect/dissect"
 	"github.com/kdissect/kdissect/dissect/frame"
@@ -89,7 +88,7 @@ func (p *pipeline) read() error {
 			decrypt.secrets(s)
 		}
 	}
-	r, err := open(ctx, p.files, capture.Options{
+	r, err := capture.Open(ctx, p.files, capture.Options{
 		Stdin:   p.env.stdin,
 		Secrets: secrets,
 		Warn: func(w capture.Warning) {
@@ -108,27 +107,15 @@ func (p *pipeline) read() error {
 	progress := func() { bar.update(r.Progress()) }
 	if par != nil {
 		err = par.run(r, stop, progress)
-	} else if gone := capture.Guarded(func() { err = p.dissect(r, decrypt, progress) }); gone != nil {
-		err = gone
+	} else {
+		err = p.dissect(r, decrypt, progress)
 	}
 	bar.done()
 	p.unread(r.Stats())
-	if errors.Is(err, capture.ErrShrunk) {
-		return fmt.Errorf("%s: %w, after %s; what was complete is shown", strings.Join(p.files, ", "), err, plural(r.Stats().Packets, "packet"))
-	}
 	if errors.Is(err, context.Canceled) {
 		return fmt.Errorf("interrupted after %s; what was complete is shown", plural(r.Stats().Packets, "packet"))
 	}
 	return err
-}
-
-// open opens captures, mapping those that can be.
-func open(ctx context.Context, files []string, o capture.Options) (r *capture.Reader, err error) {
-	o.Map = true
-	if gone := capture.Guarded(func() { r, err = capture.Open(ctx, files, o) }); gone != nil {
-		return nil, gone
-	}
-	return r, err
 }
 
 // share makes what the lanes share.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"io"
 	"os"
-	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -27,22 +26,20 @@ func (c *cutting) Write(b []byte) (int, error) {
 
 // A ring of capture files is written over while an old one is shown.
 func TestFileIsCutWhileItIsShown(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("files are not mapped here")
-	}
 	for _, workers := range []string{"1", "3"} {
 		file := newHostile(t, func(h *hostile) {
 			c := converse(h, 0, 100)
-			for range 20_000 {
+			for range 50_000 {
 				c.good()
 			}
 		})
 		whole := &bytes.Buffer{}
 		require.Zero(t, Main([]string{"read", file}, nil, whole, io.Discard))
 		out, stderr := &cutting{t: t, file: file}, &bytes.Buffer{}
-		status := Main([]string{"read", "--workers", workers, file}, nil, out, stderr)
-		assert.True(t, bytes.HasPrefix(whole.Bytes(), out.Bytes()), "what is shown is right")
-		assert.Equal(t, exitFailed, status)
-		assert.Regexp(t, "hostile.pcap: made shorter while it was read, or not readable any more, after [0-9]+ packets", stderr.String())
+		require.Zero(t, Main([]string{"read", "--workers", workers, file}, nil, out, stderr))
+		last := bytes.LastIndexByte(bytes.TrimSuffix(out.Bytes(), []byte("\n")), '\n')
+		assert.Less(t, out.Len(), whole.Len())
+		assert.True(t, bytes.HasPrefix(whole.Bytes(), out.Bytes()[:last]), "what is shown is right")
+		assert.Contains(t, stderr.String(), "hostile.pcap: file truncated at byte ")
 	}
 }
