@@ -23,6 +23,7 @@ type Dissector struct {
 	conns   []*conn
 	// sessions are those of connections that have ended.
 	sessions []*session
+	silent   Connection // one without bytes, for the handler
 	number   int64
 }
 
@@ -157,6 +158,11 @@ func (d *Dissector) Finish(t *reassembly.Conn, dir reassembly.Dir, packet, time 
 
 // Close implements reassembly.Handler.
 func (d *Dissector) Close(t *reassembly.Conn, why reassembly.End, packet, time int64) {
+	if t.User == nil && t.TLS == nil && t.Dirs[0].Bytes+t.Dirs[1].Bytes == 0 { // nothing was ever said
+		d.silent = Connection{TCP: t, Protocol: ProtocolEmpty, Broker: reassembly.Backward}
+		d.handler.Closed(&d.silent, why)
+		return
+	}
 	c := d.conn(t)
 	c.close(why, packet, time)
 	t.User = nil

@@ -13,8 +13,9 @@ type Assembler struct {
 	limits    Limits
 	handler   Handler
 	conns     arena
+	openings  slabs[opening]
 	table     hashTable
-	last      *conn // of the segment before: packets come in runs
+	last      index // of the segment before: packets come in runs
 	recent    list  // open connections, least recently seen last
 	pending   list  // open connections with something undecided
 	lingering list  // closed connections
@@ -24,7 +25,9 @@ type Assembler struct {
 	scanned   int64 // when Advance last went through pending
 	cost      int   // bytes of memory held behind holes
 	parts     []part
-	due       []*conn // what Advance looks at
+	due       []aged // what Advance looks at
+	told      Conn   // an opening, for the Handler
+	wholly    bool   // tests: no connection begins as an opening
 	pool      bufferPool
 }
 
@@ -41,15 +44,16 @@ func New(l Limits, h Handler) *Assembler {
 func (a *Assembler) Segment(s *Segment) {
 	a.conns.reclaim()
 	c, d := a.find(s)
-	if c == nil {
-		return
+	if c != nil {
+		a.take(c, d, s)
 	}
+}
+
+// take takes s, a segment of direction d of c.
+func (a *Assembler) take(c *conn, d Dir, s *Segment) {
 	c.LastPacket, c.LastTime = s.Packet, s.Time
 	c.stamp = max(s.Time, a.now)
-	if a.recent.first != c.index {
-		a.recent.remove(c.index)
-		a.recent.push(c.index)
-	}
+	a.recent.renew(c.index)
 	c.Dirs[d].Packets++
 	h := &c.half[d]
 	wire := int64(min(max(s.WireLen, len(s.Payload)), window))
@@ -102,11 +106,10 @@ func (a *Assembler) Advance(now int64) {
 	a.now = now
 	a.due = a.due[:0]
 	for i := a.recent.last; i != 0; i = a.recent.before(i) {
-		c := a.conns.at(i)
-		if now-c.stamp <= a.limits.MaxIdle {
+		if now-*a.stamp(i) <= a.limits.MaxIdle {
 			break
 		}
-		a.due = append(a.due, c)
+		a.due = append(a.due, a.aged(i))
 	}
 	for a.lingering.n > 0 {
 		c := a.conns.at(a.lingering.last)
@@ -120,33 +123,50 @@ func (a *Assembler) Advance(now int64) {
 		a.scanned = now
 		for i := a.pending.last; i != 0; i = a.pending.before(i) {
 			if c := a.conns.at(i); now-c.stamp <= a.limits.MaxIdle {
-				a.due = append(a.due, c)
+				a.due = append(a.due, a.aged(i))
 			}
 		}
 	}
-	byAge(a.due)
-	for _, c := range a.due {
+	slices.SortFunc(a.due, byAge)
+	for _, k := range a.due {
+		if k.index&early != 0 {
+			a.end(k.index, EndIdle, a.openings.at(k.index&^early).last, now)
+			continue
+		}
+		c := a.conns.at(k.index)
 		if c.closed { // by another one's needs
 			continue
 		}
 		if now-c.stamp > a.limits.MaxIdle {
-			a.close(c, EndIdle, c.LastPacket, now)
-			a.forget(c)
+			a.end(k.index, EndIdle, c.LastPacket, now)
 		} else if a.pending.in(c.index) {
 			a.decide(c, c.LastPacket, now)
 		}
 	}
-	clear(a.due)
 }
 
-// byAge puts connections in order of their first packets.
-func byAge(cs []*conn) {
-	slices.SortFunc(cs, func(x, y *conn) int {
-		if x.FirstPacket != y.FirstPacket {
-			return cmp.Compare(x.FirstPacket, y.FirstPacket)
-		}
-		return cmp.Compare(x.ID, y.ID)
-	})
+// aged is a connection in an order of age.
+type aged struct {
+	id    int64
+	index index
+}
+
+func (a *Assembler) aged(i index) aged {
+	if i&early != 0 {
+		return aged{a.openings.at(i &^ early).id, i}
+	}
+	return aged{a.conns.at(i).ID, i}
+}
+
+// byAge compares by the first packets, in whose order connections are numbered.
+func byAge(x, y aged) int { return cmp.Compare(x.id, y.id) }
+
+// stamp returns the time of the last segment of connection i.
+func (a *Assembler) stamp(i index) *int64 {
+	if i&early != 0 {
+		return &a.openings.at(i &^ early).stamp
+	}
+	return &a.conns.at(i).stamp
 }
 
 // Opened returns how many connections were opened so far: the ID of the latest.
@@ -159,7 +179,7 @@ func (a *Assembler) Shift(by int64) {
 	a.scanned += by
 	for _, l := range []*list{&a.recent, &a.lingering} {
 		for i := l.last; i != 0; i = l.before(i) {
-			a.conns.at(i).stamp += by
+			*a.stamp(i) += by
 		}
 	}
 }
@@ -167,20 +187,34 @@ func (a *Assembler) Shift(by int64) {
 // Flush ends the capture: what is held is delivered behind its gaps, and all connections are
 // closed, in order of their first packets.
 func (a *Assembler) Flush() {
-	open := make([]*conn, 0, a.recent.n)
-	for i := range index(a.conns.used) {
-		if a.recent.in(i + 1) {
-			open = append(open, a.conns.at(i+1))
+	conns, openings := a.allOpen(0, a.conns.used), a.allOpen(early, a.openings.used)
+	a.recent = list{} // at once: none is evicted any more
+	for len(conns)+len(openings) > 0 {
+		if len(conns) == 0 || len(openings) > 0 && byAge(openings[0], conns[0]) < 0 {
+			o := a.openings.at(openings[0].index &^ early)
+			a.abandon(openings[0].index, EndCapture, o.last, o.time)
+			openings = openings[1:]
+			continue
+		}
+		c := a.conns.at(conns[0].index)
+		a.close(c, EndCapture, c.LastPacket, c.LastTime)
+		conns = conns[1:]
+	}
+	a.conns, a.openings, a.table = arena{}, slabs[opening]{}, newHashTable()
+	a.pending, a.lingering = list{}, list{}
+	a.last = 0
+}
+
+// allOpen returns the open connections among the first n of a kind, in order of age.
+func (a *Assembler) allOpen(kind index, n int) []aged {
+	open := make([]aged, 0, min(n, a.recent.n))
+	for i := kind + 1; i <= kind+index(n); i++ {
+		if a.recent.in(i) {
+			open = append(open, a.aged(i))
 		}
 	}
-	byAge(open)
-	a.recent = list{} // at once: none is evicted any more
-	for _, c := range open {
-		a.close(c, EndCapture, c.LastPacket, c.LastTime)
-	}
-	a.conns, a.table = arena{}, newHashTable()
-	a.pending, a.lingering = list{}, list{}
-	a.last = nil
+	slices.SortFunc(open, byAge)
+	return open
 }
 
 // Held returns the bytes of memory that wait behind holes.

@@ -36,7 +36,7 @@ func reassemble(t testing.TB, file string) *recorder {
 			break
 		}
 		require.NoError(t, err)
-		rec.flow = s.Flow
+		rec.flows[s.Packet] = s.Flow
 		a.Segment(&s)
 		if s.Packet%512 == 0 {
 			a.Advance(s.Time)

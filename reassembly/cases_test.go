@@ -357,7 +357,7 @@ func TestGrace(t *testing.T) {
 		}
 		end := 106 + uint32(len(behind))
 		for i := range 40 {
-			assert.LessOrEqual(t, len(r.conns[0].dirs[fwd].gaps), i/16) // two segments a turn
+			assert.LessOrEqual(t, len(r.dir(fwd).gaps), i/16) // two segments a turn
 			f.send(bwd, ack, 501, end, "")
 			f.send(fwd, ack, end, 501, "")
 		}
@@ -407,9 +407,9 @@ func TestIdle(t *testing.T) {
 	}
 	f.a.Advance(f.time - 3600_000*ms)
 	f.send(bwd, ack, 502, 151, "z")
-	assert.Zero(t, r.conns[0].closes)
+	assert.False(t, r.closed())
 	f.a.Advance(f.time + 999*ms)
-	assert.Zero(t, r.conns[0].closes)
+	assert.False(t, r.closed())
 	f.a.Advance(f.time + 1002*ms)
 	require.Equal(t, 1, r.conns[0].closes)
 	assert.Equal(t, reassembly.EndIdle, r.conns[0].why)
@@ -429,7 +429,7 @@ func TestShift(t *testing.T) {
 		f.a.Shift(by)
 		f.time += by
 		f.a.Advance(f.time + 900*ms)
-		require.Zero(t, r.conns[0].closes)
+		require.False(t, r.closed())
 		f.a.Advance(f.time + 1002*ms)
 		require.Equal(t, 1, r.conns[0].closes)
 		assert.Equal(t, reassembly.EndIdle, r.conns[0].why)

@@ -31,7 +31,7 @@ func reassembleFuzzed(t *testing.T, ops []byte, isn uint32) {
 	for i := range first {
 		first[i] = -1
 	}
-	reassembled := func() *direction { return &rec.conns[0].dirs[fwd] }
+	reassembled := func() *direction { return rec.dir(fwd) }
 	var skipped int64
 	rec.onGap = func(c *reassembly.Conn, d reassembly.Dir, g reassembly.Gap) {
 		if c.ID != 1 || d != fwd {
@@ -84,7 +84,7 @@ func reassembleFuzzed(t *testing.T, ops []byte, isn uint32) {
 		case 11:
 			f.send(bwd, rst, uint32(off)<<16, 0, "")
 		}
-		if len(rec.conns) > 1 || rec.conns[0].closes > 0 {
+		if len(rec.conns) > 1 || rec.closed() {
 			break
 		}
 	}

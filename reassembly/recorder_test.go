@@ -39,12 +39,12 @@ type recorder struct {
 	t     testing.TB
 	conns []*connection
 	notes map[reassembly.NoteKind]int
-	flow  reassembly.Flow // of the segment being given
+	flows map[int64]reassembly.Flow // of the segments given, by packet
 	onGap func(c *reassembly.Conn, d reassembly.Dir, g reassembly.Gap)
 }
 
 func newRecorder(t testing.TB) *recorder {
-	return &recorder{t: t, notes: map[reassembly.NoteKind]int{}}
+	return &recorder{t: t, notes: map[reassembly.NoteKind]int{}, flows: map[int64]reassembly.Flow{}}
 }
 
 func (r *recorder) of(c *reassembly.Conn) *connection {
@@ -55,9 +55,20 @@ func (r *recorder) of(c *reassembly.Conn) *connection {
 	return k
 }
 
+// dir returns what was told of a direction of the first connection.
+func (r *recorder) dir(d reassembly.Dir) *direction {
+	if len(r.conns) == 0 {
+		return &direction{}
+	}
+	return &r.conns[0].dirs[d]
+}
+
+// closed says whether the first connection was closed.
+func (r *recorder) closed() bool { return len(r.conns) > 0 && r.conns[0].closes > 0 }
+
 func (r *recorder) Open(c *reassembly.Conn) {
 	assert.Nil(r.t, c.User)
-	k := &connection{conn: c, opener: r.flow}
+	k := &connection{conn: c, opener: r.flows[c.FirstPacket]}
 	c.User = k
 	r.conns = append(r.conns, k)
 }

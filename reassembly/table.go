@@ -25,18 +25,25 @@ func (c *conn) segs() int64 { return c.Dirs[Forward].Packets + c.Dirs[Backward].
 func (a *Assembler) of(h *half) *conn { return a.conns.at(h.conn) }
 
 // find returns the connection and direction that s belongs to, opening one where there is none,
-// or nil for a straggler of a closed connection.
+// or nil where that is all there is to do: for the handshake of one, or a straggler of a closed one.
 func (a *Assembler) find(s *Segment) (*conn, Dir) {
-	c, hash := a.last, uint32(0)
-	d, ok := Forward, false
-	if c != nil {
-		d, ok = c.carries(&s.Flow)
+	i, d, ok := a.last, Forward, false
+	if i != 0 {
+		d, ok = a.carries(i, &s.Flow)
 	}
-	if ok {
-		hash = c.hash
-	} else {
-		hash = a.table.hash(&s.Flow)
-		c, d = a.lookup(&s.Flow, hash)
+	if !ok {
+		i, d = a.lookup(&s.Flow)
+	}
+	var c *conn
+	switch {
+	case i == 0:
+	case i&early == 0:
+		c = a.conns.at(i)
+	case a.follow(i, d, s):
+		a.last = i
+		return nil, d
+	default:
+		c = a.grow(i)
 	}
 	if c != nil {
 		switch {
@@ -52,62 +59,97 @@ func (a *Assembler) find(s *Segment) (*conn, Dir) {
 			a.close(c, EndReuse, s.Packet, s.Time)
 			a.forget(c)
 		default:
-			a.last = c
+			a.last = c.index
 			return c, d
 		}
 	}
-	return a.open(s, hash)
+	if s.opens() && !a.wholly {
+		a.embark(s)
+		return nil, Forward
+	}
+	return a.open(s)
 }
 
-func (a *Assembler) lookup(f *Flow, hash uint32) (*conn, Dir) {
-	for p := a.table.probe(hash); ; {
+func (a *Assembler) lookup(f *Flow) (index, Dir) {
+	for p := a.table.probe(a.table.hash(f)); ; {
 		i := p.next(&a.table)
 		if i == 0 {
-			return nil, Forward
+			return 0, Forward
 		}
-		c := a.conns.at(i)
-		if d, ok := c.carries(f); ok {
-			return c, d
+		if d, ok := a.carries(i, f); ok {
+			return i, d
 		}
 	}
+}
+
+// carries says whether f is a direction of connection i, and which.
+func (a *Assembler) carries(i index, f *Flow) (Dir, bool) {
+	if i&early != 0 {
+		return a.openings.at(i &^ early).flow.carries(f)
+	}
+	return a.conns.at(i).carries(f)
 }
 
 // carries says whether f is a direction of c, and which.
 func (c *conn) carries(f *Flow) (Dir, bool) {
-	switch {
-	case c.Flow == *f:
-		if c.answered {
-			return Backward, true
-		}
-		return Forward, true
-	case c.Flow.Src == f.Dst && c.Flow.Dst == f.Src:
-		return Backward, true
+	d, ok := c.Flow.carries(f)
+	if ok && c.answered {
+		d = Backward
 	}
-	return Forward, false
+	return d, ok
 }
 
-func (a *Assembler) open(s *Segment, hash uint32) (*conn, Dir) {
-	for a.recent.n >= a.limits.MaxConnections {
-		oldest := a.conns.at(a.recent.last)
-		a.close(oldest, EndLimit, s.Packet, s.Time)
-		a.forget(oldest)
+// carries says whether f is one of the directions of a connection whose first is a, and which.
+func (a *Flow) carries(f *Flow) (Dir, bool) {
+	if *a == *f {
+		return Forward, true
 	}
+	return Backward, a.Src == f.Dst && a.Dst == f.Src
+}
+
+func (a *Assembler) open(s *Segment) (*conn, Dir) {
+	a.makeRoom(s)
 	a.opened++
-	c, d := a.conns.take(), Forward
-	c.ID, c.Flow, c.hash = a.opened, s.Flow, hash
+	c, d, flow := a.conns.take(), Forward, s.Flow
 	if s.Flags&(SYN|ACK) == SYN|ACK {
-		d, c.Flow = Backward, s.Flow.Reverse()
+		d, flow = Backward, s.Flow.Reverse()
 		c.answered = s.Flow.Src == s.Flow.Dst
 	}
-	c.FirstPacket, c.FirstTime, c.LastPacket, c.LastTime = s.Packet, s.Time, s.Packet, s.Time
+	c.begin(a.opened, flow, s.Packet, s.Time)
+	c.hash = a.table.hash(&s.Flow)
+	a.table.add(c.hash, c.index)
+	a.recent.push(c.index)
+	a.last = c.index
+	a.handler.Open(&c.Conn)
+	return c, d
+}
+
+// makeRoom ends connections until the one that s opens is none too many.
+func (a *Assembler) makeRoom(s *Segment) {
+	for a.recent.n >= a.limits.MaxConnections {
+		a.end(a.recent.last, EndLimit, s.Packet, s.Time)
+	}
+}
+
+// begin sets what is known of c from its first segment.
+func (c *conn) begin(id int64, f Flow, packet, time int64) {
+	c.ID, c.Flow = id, f
+	c.FirstPacket, c.FirstTime, c.LastPacket, c.LastTime = packet, time, packet, time
 	for i := range c.half {
 		c.half[i].conn, c.half[i].d, c.half[i].fin = c.index, Dir(i), -1
 	}
-	a.table.add(hash, c.index)
-	a.recent.push(c.index)
-	a.last = c
-	a.handler.Open(&c.Conn)
-	return c, d
+}
+
+// end closes connection i, which is open, and forgets it.
+func (a *Assembler) end(i index, why End, packet, time int64) {
+	if i&early != 0 {
+		a.abandon(i, why, packet, time)
+		a.drop(i)
+		return
+	}
+	c := a.conns.at(i)
+	a.close(c, why, packet, time)
+	a.forget(c)
 }
 
 // forget drops a closed connection.
@@ -115,8 +157,8 @@ func (a *Assembler) forget(c *conn) {
 	a.lingering.remove(c.index)
 	a.table.remove(c.hash, c.index)
 	a.conns.drop(c)
-	if a.last == c {
-		a.last = nil
+	if a.last == c.index {
+		a.last = 0
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 // collectLater has the garbage collector wait with its first collection until there is something
 // to collect: most of what is allocated to begin with stays. GOGC in the environment is kept to.
 func collectLater() {
-	const firstAt, usual = 400, 100 // percent; of the runtime's smallest heap, 4 MiB, to begin with
+	const firstAt, usual = 600, 100 // percent; of the runtime's smallest heap, 4 MiB, to begin with
 	if os.Getenv("GOGC") != "" {
 		return
 	}

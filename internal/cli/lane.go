@@ -15,6 +15,7 @@ type lane struct {
 	faults    faultCount
 	place     int64 // of what happens now
 	epoch     int64 // place where it began
+	ended     bool  // the capture
 }
 
 // newLane returns the stages in front of handler. What p has for its lanes is there. report is told of TLS connections at their end; nil is not.
@@ -57,7 +58,7 @@ func (l *lane) segment(s *reassembly.Segment) {
 
 // end ends the capture at a place behind all packets.
 func (l *lane) end(place int64) {
-	l.place = place
+	l.place, l.ended = place, true
 	l.dissector.Passed(l.place)
 	l.dissector.At(l.place, l.place)
 	l.assembler.Flush()

@@ -119,7 +119,11 @@ func (r *results) open() {
 }
 
 // end says that a connection has ended, about which nothing further is found.
-func (r *results) end(id int64) { r.ended = append(r.ended, id) }
+func (r *results) end(id int64) {
+	if !r.lane.ended { // then all have
+		r.ended = append(r.ended, id)
+	}
+}
 
 // blockOf returns block i.
 func (r *results) blockOf(i int) []byte {

@@ -1,0 +1,99 @@
+package reassembly
+
+// opening is a connection of which nothing but the beginning of an ordinary handshake was seen. Many
+// never become more: those of a scan, or of clients that open them in advance. It takes a quarter
+// of a conn's memory and holds no pointers; a conn takes its place with the first segment that is
+// anything else.
+type opening struct {
+	flow            Flow // of the SYN
+	isn             [2]uint32
+	segments        uint8 // 1: the SYN; 2: it was answered; 3: and that acknowledged
+	id              int64
+	first, last     int64 // packets
+	firstTime, time int64
+	stamp           int64 // as a conn's
+}
+
+// early marks the index of an opening.
+const early index = 1 << 31
+
+// opens says whether s is a SYN and nothing else.
+func (s *Segment) opens() bool {
+	return s.Flags == SYN && s.WireLen == 0 && len(s.Payload) == 0 && s.Flow.Src != s.Flow.Dst
+}
+
+// embark takes s, which opens a connection.
+func (a *Assembler) embark(s *Segment) {
+	a.makeRoom(s)
+	a.opened++
+	i := a.openings.take()
+	*a.openings.at(i) = opening{flow: s.Flow, isn: [2]uint32{s.Seq}, segments: 1, id: a.opened,
+		first: s.Packet, last: s.Packet, firstTime: s.Time, time: s.Time, stamp: max(s.Time, a.now)}
+	a.table.add(a.table.hash(&s.Flow), i|early)
+	a.recent.push(i | early)
+	a.last = i | early
+}
+
+// follow takes s if it is what comes next in the handshake of opening i.
+func (a *Assembler) follow(i index, d Dir, s *Segment) bool {
+	o := a.openings.at(i &^ early)
+	switch {
+	case s.WireLen > 0 || len(s.Payload) > 0:
+		return false
+	case o.segments == 1 && d == Backward && s.Flags == SYN|ACK && s.Ack == o.isn[Forward]+1:
+		o.isn[Backward] = s.Seq
+	case o.segments == 2 && d == Forward && s.Flags == ACK && s.Seq == o.isn[Forward]+1 && s.Ack == o.isn[Backward]+1:
+	default:
+		return false
+	}
+	o.segments++
+	o.last, o.time, o.stamp = s.Packet, s.Time, max(s.Time, a.now)
+	a.recent.renew(i)
+	return true
+}
+
+// grow makes opening i the conn that it would have been.
+func (a *Assembler) grow(i index) *conn {
+	o := *a.openings.at(i &^ early)
+	a.drop(i)
+	c := a.conns.take()
+	c.begin(o.id, o.flow, o.first, o.firstTime)
+	c.hash = a.table.hash(&o.flow)
+	a.table.add(c.hash, c.index)
+	a.handler.Open(&c.Conn)
+	there, back := o.flow, o.flow.Reverse()
+	for n, s := range [...]Segment{
+		{Flow: there, Flags: SYN, Seq: o.isn[Forward]},
+		{Flow: back, Flags: SYN | ACK, Seq: o.isn[Backward], Ack: o.isn[Forward] + 1},
+		{Flow: there, Flags: ACK, Seq: o.isn[Forward] + 1, Ack: o.isn[Backward] + 1},
+	} {
+		if n < int(o.segments) {
+			s.Packet, s.Time = o.last, o.time
+			a.take(c, Dir(n&1), &s)
+		}
+	}
+	c.stamp = o.stamp
+	a.last = c.index
+	return c
+}
+
+// abandon tells of the end of opening i, of which nothing is missing or held.
+func (a *Assembler) abandon(i index, why End, packet, time int64) {
+	o := a.openings.at(i &^ early)
+	a.told = Conn{ID: o.id, Flow: o.flow, SawSYN: true, SawSYNACK: o.segments > 1,
+		FirstPacket: o.first, FirstTime: o.firstTime, LastPacket: o.last, LastTime: o.time}
+	a.told.Dirs[Forward].Packets = int64(o.segments+1) / 2
+	a.told.Dirs[Backward].Packets = int64(o.segments) / 2
+	a.handler.Open(&a.told)
+	a.handler.Close(&a.told, why, packet, time)
+}
+
+// drop forgets opening i.
+func (a *Assembler) drop(i index) {
+	a.recent.remove(i)
+	a.table.remove(a.table.hash(&a.openings.at(i&^early).flow), i)
+	a.openings.give(i &^ early)
+	if a.last == i {
+		a.last = 0
+	}
+}
