@@ -101,10 +101,10 @@ func (c *conn) carries(f *Flow) (Dir, bool) {
 
 // carries says whether f is one of the directions of a connection whose first is a, and which.
 func (a *Flow) carries(f *Flow) (Dir, bool) {
-	if *a == *f {
+	if a.Src.is(&f.Src) && a.Dst.is(&f.Dst) {
 		return Forward, true
 	}
-	return Backward, a.Src == f.Dst && a.Dst == f.Src
+	return Backward, a.Src.is(&f.Dst) && a.Dst.is(&f.Src)
 }
 
 func (a *Assembler) open(s *Segment) (*conn, Dir) {

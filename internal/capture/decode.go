@@ -88,6 +88,9 @@ func (d *Decoder) Decode(p *Packet, seg *reassembly.Segment) Verdict {
 	if p.Fault != 0 {
 		return p.Fault
 	}
+	if d.trace == nil && plain(p, seg) {
+		return TCPSegment
+	}
 	c := cursor{b: p.Data, cut: p.WireLen - len(p.Data), frame: p.WireLen, time: p.Time}
 	next, v := first(p.Link, &c)
 	for range maxLayers {

@@ -79,7 +79,7 @@ func (d *Decoder) ipv4(c *cursor, p *Packet, seg *reassembly.Segment) (layer, Ve
 func mapIPv4(dst *[16]byte, a []byte) {
 	binary.LittleEndian.PutUint64(dst[0:], 0)
 	binary.BigEndian.PutUint32(dst[8:], 0xffff)
-	copy(dst[12:], a)
+	copy(dst[12:], a[:4])
 }
 
 // ipv6 reads an IPv6 header with its extensions (RFC 8200).

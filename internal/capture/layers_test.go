@@ -287,10 +287,18 @@ func FuzzDecode(f *testing.F) {
 
 func checkDecode(t *testing.T, link LinkType, data []byte, wire int) {
 	seg, v := decodeOne(link, data, wire)
+	// What is plain is what it is layer by layer, too.
+	layers := NewDecoder(Limits{})
+	layers.Trace(func(Step) {})
+	var want reassembly.Segment
+	p := Packet{Data: data, WireLen: wire, Link: link, Time: 5, Number: 7}
+	require.Equal(t, layers.Decode(&p, &want), v)
 	if v != TCPSegment {
 		require.Less(t, v, NumVerdicts)
 		return
 	}
+	want.Time, want.Packet = seg.Time, seg.Packet
+	require.Equal(t, want, seg)
 	require.LessOrEqual(t, len(seg.Payload), len(data))
 	require.GreaterOrEqual(t, seg.WireLen, len(seg.Payload))
 	require.Equal(t, len(seg.Payload), cap(seg.Payload), "payload must not be appendable")
