@@ -31,4 +31,7 @@ type DirStats struct {
 	Retransmitted  int64 // bytes seen again
 	OutOfOrder     int64 // segments that had to wait
 	SawFIN, SawRST bool
+	// Base is the sequence number of stream offset 0, by the latest chunk: a gap of unknown length
+	// changes it.
+	Base uint32
 }

@@ -52,13 +52,14 @@ func (h *half) advance(n int64) {
 
 // chunk delivers b as the next bytes of h.
 func (a *Assembler) chunk(h *half, b []byte, packet, time int64) {
-	off, seq := h.next, h.nextSeq
-	h.advance(int64(len(b)))
+	off := h.next
 	c := a.of(h)
 	st := &c.Dirs[h.d]
+	st.Base = h.nextSeq - uint32(off)
+	h.advance(int64(len(b)))
 	st.Bytes += int64(len(b))
 	st.Trailing = 0
-	a.handler.Chunk(&c.Conn, h.d, Chunk{Off: off, Seq: seq, Bytes: b, Packet: packet, Time: time})
+	a.handler.Chunk(&c.Conn, h.d, Chunk{Off: off, Bytes: b, Packet: packet, Time: time})
 }
 
 // arrive takes payload that is not simply the next of its direction.

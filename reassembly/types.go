@@ -23,6 +23,12 @@ func (e *Endpoint) is(f *Endpoint) bool {
 		binary.LittleEndian.Uint64(e.IP[:]) == binary.LittleEndian.Uint64(f.IP[:])
 }
 
+func (e *Endpoint) set(f *Endpoint) {
+	binary.LittleEndian.PutUint64(e.IP[:], binary.LittleEndian.Uint64(f.IP[:]))
+	binary.LittleEndian.PutUint64(e.IP[8:], binary.LittleEndian.Uint64(f.IP[8:]))
+	e.Port = f.Port
+}
+
 // AddrPort returns e with IPv4 addresses unmapped.
 func (e Endpoint) AddrPort() netip.AddrPort {
 	return netip.AddrPortFrom(netip.AddrFrom16(e.IP).Unmap(), e.Port)
@@ -58,6 +64,15 @@ type Segment struct {
 	Packet  int64  // number of the packet in the capture, from 1
 }
 
+// Set makes s a copy of t. It is an assignment by words that are no longer than those stored last,
+// for which the processor would have to wait.
+func (s *Segment) Set(t *Segment) {
+	s.Flow.Src.set(&t.Flow.Src)
+	s.Flow.Dst.set(&t.Flow.Dst)
+	s.Seq, s.Ack, s.Flags = t.Seq, t.Ack, t.Flags
+	s.Payload, s.WireLen, s.Time, s.Packet = t.Payload, t.WireLen, t.Time, t.Packet
+}
+
 // Dir names a direction of a connection.
 type Dir uint8
 
@@ -71,10 +86,10 @@ const (
 // Other returns the opposite direction.
 func (d Dir) Other() Dir { return d ^ 1 }
 
-// Chunk is a run of in-order bytes, all from one segment.
+// Chunk is a run of in-order bytes, all from one segment. It has no more members than are passed
+// in registers.
 type Chunk struct {
 	Off    int64  // stream offset of the first byte: 0 is the first byte after the SYN, or the first seen
-	Seq    uint32 // its sequence number
 	Bytes  []byte // alive during the call
 	Packet int64
 	Time   int64 // nanoseconds since 1970

@@ -62,7 +62,13 @@ func (t *Table[T]) Add(id int32, time int64, v T) (oldest T, removed bool) {
 		t.compact()
 	}
 	t.sent++
-	t.slots = append(t.slots, slot[T]{value: v, time: time, nth: t.sent, id: id, live: true})
+	if n := len(t.slots); n < cap(t.slots) { // in place: a whole slot would be copied
+		t.slots = t.slots[:n+1]
+		s := &t.slots[n]
+		s.value, s.time, s.nth, s.id, s.live, s.doubt = v, time, t.sent, id, true, false
+	} else {
+		t.slots = append(t.slots, slot[T]{value: v, time: time, nth: t.sent, id: id, live: true})
+	}
 	t.live++
 	switch {
 	case t.byID != nil:

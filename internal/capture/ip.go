@@ -78,8 +78,7 @@ func (d *Decoder) ipv4(c *cursor, p *Packet, seg *reassembly.Segment) (layer, Ve
 // mapIPv4 writes the IPv4-mapped form of an address.
 func mapIPv4(dst *[16]byte, a []byte) {
 	binary.LittleEndian.PutUint64(dst[0:], 0)
-	binary.BigEndian.PutUint32(dst[8:], 0xffff)
-	copy(dst[12:], a[:4])
+	binary.LittleEndian.PutUint64(dst[8:], 0xffff0000|uint64(binary.LittleEndian.Uint32(a))<<32)
 }
 
 // ipv6 reads an IPv6 header with its extensions (RFC 8200).

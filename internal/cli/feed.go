@@ -77,7 +77,14 @@ func (f *feed) add(s *reassembly.Segment, block *capture.Block) {
 		}
 	}
 	w := route(&s.Flow, len(f.lanes))
-	b.segments[w] = append(b.segments[w], *s)
+	list := b.segments[w]
+	if n := len(list); n < cap(list) {
+		list = list[:n+1]
+		list[n].Set(s)
+	} else {
+		list = append(list, *s)
+	}
+	b.segments[w] = list
 	b.count++
 	b.bytes += len(s.Payload)
 	f.packet = s.Packet

@@ -57,7 +57,7 @@ func (s *streams) Open(t *reassembly.Conn) {
 // Chunk implements reassembly.Handler.
 func (s *streams) Chunk(t *reassembly.Conn, d reassembly.Dir, ch reassembly.Chunk) {
 	st := &s.conns[t.ID].dirs[d]
-	seq := ch.Seq - uint32(ch.Off)
+	seq := t.Dirs[d].Base
 	if n := len(st.bases); n == 0 || st.bases[n-1].seq != seq {
 		st.bases = append(st.bases, base{ch.Packet, seq})
 	}
