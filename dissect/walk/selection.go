@@ -19,7 +19,43 @@ type Selection struct {
 func Select(p *schema.Plan, wanted func(*tree.Desc) bool) *Selection {
 	s := &Selection{plan: p}
 	s.root, _ = selectStruct(p.Root, wanted)
+	var all packed
+	all.count(s.root)
+	all.picks, all.loads = make([]pick, 0, all.nPicks), make([]load, 0, all.nLoads)
+	all.pack(s.root)
 	return s
+}
+
+// packed has the picks of a selection one behind the other, as they are read.
+type packed struct {
+	picks          []pick
+	loads          []load
+	nPicks, nLoads int
+}
+
+func (a *packed) count(p *picks) {
+	a.nPicks += len(p.list)
+	for i := range p.list {
+		a.nLoads += len(p.list[i].loads)
+		if k := &p.list[i]; k.form != pickFixed && k.inner != nil {
+			a.count(k.inner)
+		}
+	}
+}
+
+func (a *packed) pack(p *picks) {
+	n := len(a.picks)
+	a.picks = append(a.picks, p.list...)
+	p.list = a.picks[n:len(a.picks):len(a.picks)]
+	for i := range p.list {
+		k := &p.list[i]
+		n := len(a.loads)
+		a.loads = append(a.loads, k.loads...)
+		k.loads = a.loads[n:len(a.loads):len(a.loads)]
+		if k.form != pickFixed && k.inner != nil {
+			a.pack(k.inner)
+		}
+	}
 }
 
 // Plan returns the plan whose fields were picked.
@@ -52,19 +88,20 @@ type pick struct {
 	want  bool  // it, or something in it
 	// element is set for the elements of an array.
 	element bool
-	size    int    // bytes of a run
+	size    int32  // bytes of a run
+	least   int32  // bytes that an element of an array takes, by which its count is judged
 	loads   []load // of a run: what is wanted of it
-	run     []pick // the fields of a run, for where not all of it is there
-	least   int64  // bytes that an element of an array takes, by which its count is judged
-	inner   *picks // of a struct, or of the elements of an array that are structs
-	elem    *pick  // of the elements of an array that are leaves
+	// inner are the fields of a struct, or of the elements of an array that are structs; of
+	// elements that are leaves it is these alone. A run has its fields there, for where not all of
+	// it is there.
+	inner *picks
 }
 
 // load is a wanted leaf in a run.
 type load struct {
 	desc *tree.Desc
 	op   schema.Op
-	at   int // in the run
+	at   int32 // in the run
 }
 
 func selectStruct(layout *schema.Struct, wanted func(*tree.Desc) bool) (p *picks, any bool) {
@@ -78,7 +115,7 @@ func selectStruct(layout *schema.Struct, wanted func(*tree.Desc) bool) (p *picks
 		}
 		n := len(p.list)
 		if n == 0 || p.list[n-1].form != pickFixed {
-			p.list = append(p.list, pick{form: pickFixed})
+			p.list = append(p.list, pick{form: pickFixed, inner: &picks{}})
 			n++
 		}
 		p.list[n-1].extend(k)
@@ -103,8 +140,8 @@ func (k *pick) extend(f pick) {
 		k.want = true
 		k.loads = append(k.loads, load{f.field.Desc, f.field.Op, k.size})
 	}
-	k.run = append(k.run, f)
-	k.size += f.field.FixedSize
+	k.inner.list = append(k.inner.list, f)
+	k.size += int32(f.field.FixedSize)
 }
 
 func selectField(f *schema.Field, wanted func(*tree.Desc) bool) pick {
@@ -114,12 +151,12 @@ func selectField(f *schema.Field, wanted func(*tree.Desc) bool) pick {
 		k.inner, k.want = selectStruct(f.Struct, wanted)
 		return k
 	case schema.OpArray:
-		k.form, k.head, k.least = pickArray, 4, int64(max(f.Elem.MinSize, 1))
+		k.form, k.head, k.least = pickArray, 4, int32(max(f.Elem.MinSize, 1))
 		if f.Elem.Op == schema.OpStruct {
 			k.inner, k.want = selectStruct(f.Elem.Struct, wanted)
 		} else {
 			k.want = wanted(f.Elem.Desc)
-			k.elem = &pick{field: f.Elem, want: k.want, element: true}
+			k.inner = &picks{list: []pick{{field: f.Elem, want: k.want, element: true}}}
 		}
 	case schema.OpString:
 		k.form, k.head = pickString, 2

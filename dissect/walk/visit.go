@@ -81,13 +81,13 @@ func (d *Decoder) visitFields(p *picks) {
 		k := &p.list[i]
 		switch k.form {
 		case pickFixed:
-			if k.size > len(b)-off {
+			if int(k.size) > len(b)-off {
 				break
 			}
 			if len(k.loads) > 0 {
 				k.give(v, b[off:])
 			}
-			off += k.size
+			off += int(k.size)
 			continue
 		case pickArray:
 			end := d.visitAtOnce(k, b, off)
@@ -130,7 +130,7 @@ func (d *Decoder) visitAtOnce(k *pick, b []byte, off int) int {
 	switch {
 	case n == 0 || n == -1 && k.field.Nullable:
 		return next
-	case n < 0 || !k.want || int64(n)*k.least > int64(d.r.End()-next):
+	case n < 0 || !k.want || int64(n)*int64(k.least) > int64(d.r.End()-next):
 		return -1
 	}
 	d.r.Seek(next)
@@ -182,8 +182,8 @@ func (d *Decoder) visitAlone(k *pick) {
 		d.visitField(k, false)
 		return
 	}
-	for i := 0; i < len(k.run) && !d.r.Failed(); i++ {
-		d.visitField(&k.run[i], false)
+	for i := 0; i < len(k.inner.list) && !d.r.Failed(); i++ {
+		d.visitField(&k.inner.list[i], false)
 	}
 }
 
@@ -354,9 +354,9 @@ func (d *Decoder) visitElements(k *pick, n int) {
 		case schema.OpStruct:
 			d.visitStruct(k.inner)
 		case schema.OpString:
-			d.visitString(k.elem, d.r.Off())
+			d.visitString(&k.inner.list[0], d.r.Off())
 		default:
-			d.visitLeaf(k.elem, d.r.Off())
+			d.visitLeaf(&k.inner.list[0], d.r.Off())
 		}
 		if d.r.Failed() {
 			d.tellVisitor()
