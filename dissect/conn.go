@@ -40,11 +40,8 @@ func (d *Dissector) conn(t *reassembly.Conn) *conn {
 	if c, ok := t.User.(*conn); ok {
 		return c
 	}
-	var c *conn
-	if n := len(d.conns); n > 0 {
-		c = d.conns[n-1]
-		d.conns = d.conns[:n-1]
-	} else {
+	c, ok := d.conns.Take()
+	if !ok {
 		c = &conn{d: d}
 	}
 	c.TCP, c.Broker = t, reassembly.Backward
@@ -55,11 +52,10 @@ func (d *Dissector) conn(t *reassembly.Conn) *conn {
 // retire takes c back once nobody looks at it any more. A fault of ours may have left anything
 // behind.
 func (d *Dissector) retire(c *conn) {
-	if len(d.conns) == maxConns || c.Faults > 0 {
-		return
+	if c.Faults == 0 {
+		*c = conn{d: d}
+		d.conns.Give(c, maxConns)
 	}
-	*c = conn{d: d}
-	d.conns = append(d.conns, c)
 }
 
 // session is the state of a connection that speaks Kafka.
@@ -81,11 +77,8 @@ type session struct {
 
 // newSession returns the session of c.
 func (d *Dissector) newSession(c *conn) *session {
-	var s *session
-	if n := len(d.sessions); n > 0 {
-		s = d.sessions[n-1]
-		d.sessions = d.sessions[:n-1]
-	} else {
+	s, ok := d.sessions.Take()
+	if !ok {
 		s = &session{}
 	}
 	s.flight.Max = d.limits.InFlight
@@ -95,12 +88,9 @@ func (d *Dissector) newSession(c *conn) *session {
 
 // retireSession takes s back, all of which is answered or given up.
 func (d *Dissector) retireSession(s *session) {
-	if len(d.sessions) == maxConns {
-		return
-	}
 	s.flight.Reset()
 	*s = session{flight: s.flight, late: s.late[:0], stalled: stalled{events: s.stalled.events[:0]}}
-	d.sessions = append(d.sessions, s)
+	d.sessions.Give(s, maxConns)
 }
 
 // requests is the client's direction.

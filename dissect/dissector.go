@@ -18,13 +18,13 @@ type Dissector struct {
 	ports   map[uint16]bool
 	brokers map[reassembly.Endpoint]bool
 	names   nameSink
-	free    []*exchange
-	probes  []*probe
-	conns   []*conn
-	// sessions are those of connections that have ended.
-	sessions []*session
-	silent   Connection // one without bytes, for the handler
-	number   int64
+	// What is kept for exchanges and connections to come.
+	exchanges frame.Spares[*exchange]
+	probes    frame.Spares[*probe]
+	conns     frame.Spares[*conn]
+	sessions  frame.Spares[*session]
+	silent    Connection // one without bytes, for the handler
+	number    int64
 }
 
 var _ reassembly.Handler = (*Dissector)(nil)

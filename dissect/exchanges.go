@@ -25,11 +25,8 @@ type exchange struct {
 }
 
 func (d *Dissector) newExchange(c *conn) *exchange {
-	var x *exchange
-	if n := len(d.free); n > 0 {
-		x = d.free[n-1]
-		d.free = d.free[:n-1]
-	} else {
+	x, ok := d.exchanges.Take()
+	if !ok {
 		x = &exchange{}
 	}
 	x.Conn, x.facts = &c.Connection, d.view
@@ -46,9 +43,7 @@ func (d *Dissector) recycle(x *exchange) {
 	*x = exchange{}
 	x.Issues, x.request.Issues, x.response.Issues = issues[:0], requestIssues[:0], responseIssues[:0]
 	x.head, x.requestMarks, x.responseMarks = head[:0], requestMarks[:0], responseMarks[:0]
-	if len(d.free) < maxFree {
-		d.free = append(d.free, x)
-	}
+	d.exchanges.Give(x, maxFree)
 }
 
 // emit hands x to the handler, and takes it back.

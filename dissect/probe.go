@@ -87,9 +87,9 @@ func (p *probe) release(c *conn) {
 		p.sides[i].Release()
 	}
 	p.orphans.Release()
-	if len(d.probes) < maxProbes && cap(p.events) <= maxProbeEvents {
+	if cap(p.events) <= maxProbeEvents {
 		*p = probe{events: p.events[:0], first: [2][]byte{p.first[0][:0], p.first[1][:0]}}
-		d.probes = append(d.probes, p)
+		d.probes.Give(p, maxProbes)
 	}
 }
 
@@ -101,11 +101,9 @@ const (
 
 // newProbe returns a probe that has seen nothing.
 func (d *Dissector) newProbe() *probe {
-	n := len(d.probes)
-	if n == 0 {
-		return &probe{}
+	p, ok := d.probes.Take()
+	if !ok {
+		p = &probe{}
 	}
-	p := d.probes[n-1]
-	d.probes = d.probes[:n-1]
 	return p
 }

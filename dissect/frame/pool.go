@@ -51,8 +51,8 @@ type Pool struct {
 	lent   int64
 	idle   [maxClass + 1][]*Buffer
 
-	windows []*window
-	marks   [][]Mark
+	windows Spares[*window]
+	marks   Spares[[]Mark]
 	frame   *Frame // for the next one that is given; nil while one is looked at
 }
 
@@ -133,12 +133,10 @@ func (p *Pool) AppendTo(b *Buffer, data []byte, total int64) (*Buffer, bool) {
 }
 
 func (p *Pool) takeWindow() *window {
-	n := len(p.windows)
-	if n == 0 {
-		return &window{}
+	w, ok := p.windows.Take()
+	if !ok {
+		w = &window{}
 	}
-	w := p.windows[n-1]
-	p.windows = p.windows[:n-1]
 	return w
 }
 
@@ -147,24 +145,19 @@ func (p *Pool) putWindow(w *window) {
 	w.buf = nil
 	w.marks = w.marks[:0]
 	w.restart(0)
-	if len(p.windows) < keepWindows && cap(w.marks) <= maxMarks && cap(w.undecided) <= maxMarks {
-		p.windows = append(p.windows, w)
+	if cap(w.marks) <= maxMarks && cap(w.undecided) <= maxMarks {
+		p.windows.Give(w, keepWindows)
 	}
 }
 
 func (p *Pool) takeMarks() []Mark {
-	n := len(p.marks)
-	if n == 0 {
-		return nil
-	}
-	m := p.marks[n-1]
-	p.marks = p.marks[:n-1]
+	m, _ := p.marks.Take()
 	return m
 }
 
 func (p *Pool) putMarks(m []Mark) {
-	if cap(m) > 0 && cap(m) <= maxMarks && len(p.marks) < keepMarks {
-		p.marks = append(p.marks, m[:0])
+	if cap(m) > 0 && cap(m) <= maxMarks {
+		p.marks.Give(m[:0], keepMarks)
 	}
 }
 
