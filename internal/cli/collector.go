@@ -7,9 +7,14 @@ import (
 )
 
 // collectLater has the garbage collector wait with its first collection until there is something
-// to collect: most of what is allocated to begin with stays. GOGC in the environment is kept to.
-func collectLater() {
-	const firstAt, usual = 600, 100 // percent; of the runtime's smallest heap, 4 MiB, to begin with
+// to collect: most of what is allocated to begin with stays, and where little text is made, nearly
+// all are connections. GOGC in the environment is kept to.
+func collectLater(muchText bool) {
+	const usual = 100
+	firstAt := 1000 // percent, of the runtime's smallest heap, 4 MiB, to begin with
+	if muchText {
+		firstAt = 400
+	}
 	if os.Getenv("GOGC") != "" {
 		return
 	}

@@ -60,7 +60,7 @@ type pipeline struct {
 // has been given to the handler, also where run returns an error.
 func (p *pipeline) run() error {
 	p.source.limits.apply()
-	collectLater()
+	collectLater(p.growth > 1)
 	if p.source.twoPass {
 		if err := p.learn(); err != nil {
 			return err
