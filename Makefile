@@ -17,7 +17,7 @@ BIN     := bin/kdissect
 EXE     := $(shell $(GO) env GOEXE)
 CAPTURE := testdata/pcaps/consumer-group-describe.pcap
 
-.PHONY: demo test build check bench update fuzz loss libpcap clean
+.PHONY: demo test build check bench profile update fuzz loss libpcap clean
 
 # demo builds kdissect and shows a capture: as trees, then as one line for each exchange.
 demo: libpcap build
@@ -57,6 +57,10 @@ loss:
 # programs where they are installed, and writes docs/speed.md. `go test -bench .` measures the stages.
 bench: build
 	KDISSECT_SHARED='$(KDISSECT_SHARED)' $(GO) run ./internal/bench -o docs/speed.md ./$(BIN)$(EXE)
+
+# profile writes the profile by which `go build` optimises kdissect, of reading generated captures.
+profile:
+	$(GO) run -trimpath ./internal/profile cmd/kdissect/default.pgo
 
 # libpcap installs the headers that live capture needs, where that can be done. Nothing else
 # needs them, so a failure is no failure.

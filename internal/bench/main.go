@@ -36,6 +36,9 @@ var captures = []sample{
 	{name: "c10", mix: opening(10), only: "connections"},
 	{name: "c1000", mix: opening(1000), only: "connections"},
 	{name: "c50000", mix: opening(50000), only: "connections"},
+	{name: "y10", mix: mix(400, 50, 10), only: "yardstick"},
+	{name: "y1000", mix: mix(400, 50, 1000), only: "yardstick"},
+	{name: "y50000", mix: mix(400, 50, 50000), only: "yardstick"},
 	{name: "small", mix: mix(10, 1, 64), only: "tshark"},
 }
 

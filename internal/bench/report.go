@@ -5,7 +5,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 )
 
 // formats are the ways of showing that are measured.
@@ -36,6 +35,9 @@ func (b *bench) report() error {
 		return err
 	}
 	if err := b.growth("connections", "The same bytes and packets on 10, 1,000 and 50,000 connections", "c10"); err != nil {
+		return err
+	}
+	if err := b.growth("yardstick", "As the yardstick makes it for 10, 1,000 and 50,000 connections, with three packets more for each", "y10"); err != nil {
 		return err
 	}
 	return b.tshark()
@@ -106,47 +108,59 @@ func (b *bench) startUp() (measure, error) {
 	return results[0].median(), nil
 }
 
-// growth measures how the work grows, by the CPU time for each MB behind the start.
+// growth measures how the work grows, by the CPU time for each packet behind the start. All commands
+// take turns on all captures of a table.
 func (b *bench) growth(table, title, base string) error {
 	start, err := b.startUp()
 	if err != nil {
 		return err
 	}
-	b.printf("\n## %s\n\nCPU of a MB is without the %.3f seconds that a capture without packets takes.\n\n"+
-		"| capture | connections | MB | | CPU seconds | CPU of a MB, to that of %s | MiB resident |\n|---|---:|---:|---|---:|---:|---:|\n",
+	b.printf("\n## %s\n\nCPU of a packet is without the %.3f seconds that a capture without packets takes.\n\n"+
+		"| capture | connections | MB | packets | | seconds | CPU seconds | CPU of a packet, to that of %s | MiB resident |\n|---|---:|---:|---:|---|---:|---:|---:|---:|\n",
 		title, start.cpu.Seconds(), base)
-	commands := []command{
-		{formats[0].name, append([]string{b.kdissect}, formats[0].args...)},
-		{formats[1].name, append([]string{b.kdissect}, formats[1].args...)},
-	}
-	if b.floor != "" {
-		commands = append(commands, command{"floor", []string{b.floor}})
-	}
-	first := make([]float64, len(commands))
+	var grown []*sample
+	var commands []command
 	for i := range captures {
 		c := &captures[i]
 		if c.only != table {
 			continue
 		}
-		for j, f := range commands {
-			results, err := alternate([]command{{f.name, append(slices.Clone(f.line), c.path)}}, min(b.runs, 3))
-			if err != nil {
+		grown = append(grown, c)
+		for _, f := range formats[:2] {
+			commands = append(commands, command{f.name, append(append([]string{b.kdissect}, f.args...), c.path)})
+		}
+		if b.floor != "" {
+			commands = append(commands, command{"floor", []string{b.floor, c.path}})
+		}
+	}
+	results, err := alternate(commands, b.runs)
+	if err != nil {
+		return err
+	}
+	each := make([]float64, len(commands)) // seconds for a packet
+	first := map[string]float64{}          // of base, by command
+	packets := make([]int64, len(grown))
+	perCapture := len(commands) / len(grown)
+	for i, x := range commands {
+		c := grown[i/perCapture]
+		if i%perCapture == 0 {
+			if packets[i/perCapture], err = countPackets(c.path); err != nil {
 				return err
 			}
-			m := results[0].median()
-			each := m.cpu.Seconds() / float64(c.size)
-			if f.name != "floor" {
-				each = (m.cpu - start.cpu).Seconds() / float64(c.size)
-			}
-			if c.name == base {
-				first[j] = each
-			}
-			ratio := "-"
-			if first[j] > 0 {
-				ratio = fmt.Sprintf("%.2f", each/first[j])
-			}
-			b.printf("| %s | %d | %d | %s | %.3f | %s | %.1f |\n", c.name, c.mix.Connections, c.size/1e6, f.name, m.cpu.Seconds(), ratio, float64(m.rss)/(1<<20))
 		}
+		cpu := results[i].median().cpu
+		if x.name != "floor" {
+			cpu -= start.cpu
+		}
+		each[i] = cpu.Seconds() / float64(packets[i/perCapture])
+		if c.name == base {
+			first[x.name] = each[i]
+		}
+	}
+	for i, x := range commands {
+		c, m := grown[i/perCapture], results[i].median()
+		b.printf("| %s | %d | %d | %d | %s | %.3f | %.3f | %.2f | %.1f |\n", c.name, c.mix.Connections, c.size/1e6, packets[i/perCapture],
+			x.name, m.wall.Seconds(), m.cpu.Seconds(), each[i]/first[x.name], float64(m.rss)/(1<<20))
 	}
 	return nil
 }
