@@ -11,7 +11,9 @@ BUILDFLAGS := $(shell git rev-parse HEAD >/dev/null 2>&1 || echo -buildvcs=false
 
 # With libpcap where its headers and a C compiler are, which only live capture by --filter and
 # systems other than Linux need.
-TAGS := $(shell [ "$$($(GO) env CGO_ENABLED)" = 1 ] && echo '\#include <pcap/pcap.h>' | $$($(GO) env CC) -E - >/dev/null 2>&1 && echo -tags libpcap)
+# The # has a name because versions of make differ in how it is escaped.
+HASH := \#
+TAGS := $(shell [ "$$($(GO) env CGO_ENABLED)" = 1 ] && echo '$(HASH)include <pcap.h>' | $$($(GO) env CC) -E - >/dev/null 2>&1 && echo -tags libpcap)
 
 BIN     := bin/kdissect
 EXE     := $(shell $(GO) env GOEXE)
