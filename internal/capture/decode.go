@@ -76,8 +76,12 @@ func NewDecoder(limits Limits) *Decoder {
 	return d
 }
 
-// Incomplete returns how many fragmented datagrams were given up.
-func (d *Decoder) Incomplete() int64 { return d.frags.incomplete }
+// Incomplete returns how many fragmented datagrams there were whose rest did not come, those that
+// still wait for it among them.
+func (d *Decoder) Incomplete() int64 { return d.frags.incomplete + int64(len(d.frags.waiting)) }
+
+// Crowded returns how many were given up because there were too many of them, or too large ones.
+func (d *Decoder) Crowded() int64 { return d.frags.crowded }
 
 // Decode sets seg to the segment that p holds, or that p completes as the last fragment of a
 // datagram, and reports TCPSegment; else seg's contents are void. The payload lies in p.Block,

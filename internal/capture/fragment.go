@@ -52,7 +52,8 @@ type defragmenter struct {
 	pool       blockPool
 	bytes      int
 	done       *Block // of the datagram given last
-	incomplete int64
+	incomplete int64 // datagrams whose rest did not come in time
+	crowded    int64 // those given up by the other limits
 	begun      int64
 }
 
@@ -153,7 +154,7 @@ func (f *defragmenter) accept(g *datagram, c *cursor, fr fragment, end int) bool
 // begin makes a datagram, in the place of the oldest where there are too many.
 func (f *defragmenter) begin(key fragmentKey, now int64) *datagram {
 	for len(f.waiting) >= f.limits.Datagrams {
-		f.giveUp(f.oldest)
+		f.crowd(f.oldest)
 	}
 	var g *datagram
 	if n := len(f.free); n > 0 {
@@ -190,10 +191,10 @@ func (f *defragmenter) grow(g *datagram, size int) bool {
 			victim = g.newer
 		}
 		if victim == nil {
-			f.giveUp(g)
+			f.crowd(g)
 			return false
 		}
-		f.giveUp(victim)
+		f.crowd(victim)
 	}
 	block := f.pool.get(size)
 	if g.block != nil {
@@ -208,12 +209,14 @@ func (f *defragmenter) grow(g *datagram, size int) bool {
 // expire gives up what has waited too long, in capture time.
 func (f *defragmenter) expire(now int64) {
 	for f.oldest != nil && time.Duration(now-f.oldest.born) > f.limits.DatagramTimeout {
-		f.giveUp(f.oldest)
+		f.incomplete++
+		f.remove(f.oldest)
 	}
 }
 
-func (f *defragmenter) giveUp(g *datagram) {
-	f.incomplete++
+// crowd gives g up, for which there is no room.
+func (f *defragmenter) crowd(g *datagram) {
+	f.crowded++
 	f.remove(g)
 }
 

@@ -156,7 +156,8 @@ func TestFragmentLimits(t *testing.T) {
 			require.Equal(t, FragmentWaiting, run.decode(piece{0, false, half}.ip6(id), 0))
 			require.LessOrEqual(t, len(run.dec.frags.waiting), 10)
 		}
-		assert.Equal(t, int64(990), run.dec.Incomplete())
+		assert.Equal(t, int64(990), run.dec.Crowded())
+		assert.Equal(t, int64(10), run.dec.Incomplete())
 		assert.Equal(t, TCPSegment, run.decode(piece{1000, true, half}.ip6(995), 0))
 	})
 	t.Run("bytes", func(t *testing.T) {
@@ -165,19 +166,21 @@ func TestFragmentLimits(t *testing.T) {
 			run.decode(piece{64000, false, half}.ip4(id), 0)
 			require.LessOrEqual(t, run.dec.frags.bytes, 100<<10)
 		}
-		assert.Equal(t, int64(999), run.dec.Incomplete())
+		assert.Equal(t, int64(999), run.dec.Crowded())
+		assert.Equal(t, int64(1), run.dec.Incomplete())
 	})
 	t.Run("bytes too few for one", func(t *testing.T) {
 		run := newRun(t, Limits{DatagramBytes: 100})
 		assert.Equal(t, FragmentDropped, run.decode(piece{0, false, half}.ip4(1), 0))
 		assert.Empty(t, run.dec.frags.waiting)
+		assert.Equal(t, int64(1), run.dec.Crowded())
 	})
 	t.Run("time", func(t *testing.T) {
 		run := newRun(t, Limits{DatagramTimeout: 30 * time.Second})
 		run.decode(piece{0, false, half}.ip4(1), 0)
 		run.time = 31e9
 		assert.Equal(t, FragmentWaiting, run.decode(piece{1000, true, half}.ip4(1), 0))
-		assert.Equal(t, int64(1), run.dec.Incomplete())
+		assert.Equal(t, int64(2), run.dec.Incomplete(), "one given up, and the late part of it waits")
 	})
 }
 

@@ -36,6 +36,6 @@ func (s *Segments) Packet() *Packet { return &s.pkt }
 // Stats accounts for the packets read so far.
 func (s *Segments) Stats() Stats {
 	st := s.stats
-	st.Incomplete = s.dec.Incomplete()
+	st.Incomplete, st.Crowded = s.dec.Incomplete(), s.dec.Crowded()
 	return st
 }

@@ -39,8 +39,10 @@ type Stats struct {
 	Packets  int64
 	Verdicts [NumVerdicts]int64 // how many of each; they add up to Packets
 
-	// Incomplete counts fragmented datagrams given up, by timeout or limit.
+	// Incomplete counts fragmented datagrams whose rest did not come (so far), Crowded those given up by the
+	// limits on their number and bytes.
 	Incomplete int64
+	Crowded    int64
 	// Links counts packets by unsupported link type, for the first few such types.
 	Links [4]LinkCount
 }

@@ -239,4 +239,8 @@ func (p *pipeline) unread(s capture.Stats) {
 		p.warnings++
 		p.env.warn("passed over %s of which fragments are missing", plural(s.Incomplete, "IP datagram"))
 	}
+	if s.Crowded > 0 {
+		p.warnings++
+		p.env.warn("gave up %s in fragments: more were under way than are held", plural(s.Crowded, "IP datagram"))
+	}
 }

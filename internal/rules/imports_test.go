@@ -104,7 +104,7 @@ func (p *pkg) name() string { return strings.TrimPrefix(p.ImportPath, module) }
 
 func packages(t *testing.T) []*pkg {
 	t.Helper()
-	cmd := exec.Command("go", "list", "-json=ImportPath,Dir,GoFiles,CgoFiles,IgnoredGoFiles,Imports,Deps", "./...")
+	cmd := exec.Command("go", "list", "-pgo=off", "-json=ImportPath,Dir,GoFiles,CgoFiles,IgnoredGoFiles,Imports,Deps", "./...")
 	cmd.Dir = filepath.Join("..", "..")
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
