@@ -112,3 +112,27 @@ func TestOpenings(t *testing.T) {
 		assert.True(t, slices.Contains(got.closed, 1))
 	}
 }
+
+// BenchmarkHandshakes has connections that never say anything, as openings and as whole ones, from
+// their handshakes to the end of the capture.
+func BenchmarkHandshakes(b *testing.B) {
+	for _, wholly := range []bool{false, true} {
+		b.Run(fmt.Sprintf("whole=%v", wholly), func(b *testing.B) {
+			b.ReportAllocs()
+			const conns = 50_000
+			for range b.N {
+				a := New(Limits{MaxConnections: conns}, deaf{})
+				a.wholly = wholly
+				for i := range int64(conns) {
+					there := Flow{Endpoint{Port: uint16(i), IP: [16]byte{15: byte(i >> 16)}}, Endpoint{Port: 9092}}
+					back := there.Reverse()
+					a.Segment(&Segment{Flow: there, Flags: SYN, Seq: 100, Packet: 3*i + 1})
+					a.Segment(&Segment{Flow: back, Flags: SYN | ACK, Seq: 500, Ack: 101, Packet: 3*i + 2})
+					a.Segment(&Segment{Flow: there, Flags: ACK, Seq: 101, Ack: 501, Packet: 3*i + 3})
+				}
+				a.Flush()
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/conns, "ns/connection")
+		})
+	}
+}

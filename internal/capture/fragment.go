@@ -52,8 +52,8 @@ type defragmenter struct {
 	pool       blockPool
 	bytes      int
 	done       *Block // of the datagram given last
-	incomplete int64 // datagrams whose rest did not come in time
-	crowded    int64 // those given up by the other limits
+	incomplete int64  // datagrams whose rest did not come in time
+	crowded    int64  // those given up by the other limits
 	begun      int64
 }
 
