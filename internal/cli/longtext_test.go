@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/kdissect/kdissect/internal/corpus"
 )
 
 // produceOf is a Produce request that wants no response, with a record set.
@@ -95,16 +97,21 @@ func sendLong(h *hostile, connections int, request, response []byte) {
 
 // TestLongTextsWithWorkers: texts that are handed on in pieces are the same for any number of workers.
 func TestLongTextsWithWorkers(t *testing.T) {
+	several, share := []string{"2", "3"}, 1
+	if corpus.Race {
+		several, share = several[1:], 3
+	}
 	for name, make := range longTexts {
 		t.Run(name, func(t *testing.T) {
 			for flags, size := range map[string]int{"-j": 900_000, "-tx --full": 100_000, "-j --where=capture.exchange>1": 100_000} {
+				size /= share
 				q, r := make(size)
 				file := newHostile(t, func(h *hostile) { sendLong(h, 4, q, r) })
 				args := append([]string{"read", file}, strings.Fields(flags)...)
 				want, wantErr, status := runMain(t, append(args, "--workers", "1")...)
 				require.Equal(t, exitDone, status, wantErr)
 				assert.Greater(t, len(want), 3*size)
-				for _, workers := range []string{"2", "3"} {
+				for _, workers := range several {
 					got, gotErr, _ := runMain(t, append(args, "--workers", workers)...)
 					assert.True(t, want == got, "%s with %s workers: %d bytes, want %d", flags, workers, len(got), len(want))
 					assert.Equal(t, wantErr, gotErr)

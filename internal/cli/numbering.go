@@ -17,7 +17,7 @@ type numbering struct {
 const (
 	// stretchLength is small, lest a stretch of which one connection stays hold much.
 	stretchLength = 16
-	maxRecent     = 1 << 16
+	maxRecent     = 1 << 12
 	maxStretches  = 1024 // kept for reuse
 )
 
