@@ -9,15 +9,12 @@ import (
 
 // Selection is a plan with the fields that a Visitor wants picked out, so that runs of others are
 // passed over at once. It is made once for a plan and read by many.
-type Selection struct {
-	plan *schema.Plan
-	root *picks
-}
+type Selection struct{ root *picks }
 
 // Select picks the fields of p of which wanted holds. It is asked about the leaves and about
 // fields that hold record sets; structs and arrays are picked for what is in them.
 func Select(p *schema.Plan, wanted func(*tree.Desc) bool) *Selection {
-	s := &Selection{plan: p}
+	s := &Selection{}
 	s.root, _ = selectStruct(p.Root, wanted)
 	var all packed
 	all.count(s.root)
@@ -57,9 +54,6 @@ func (a *packed) pack(p *picks) {
 		}
 	}
 }
-
-// Plan returns the plan whose fields were picked.
-func (s *Selection) Plan() *schema.Plan { return s.plan }
 
 // picks is a struct with its fields picked.
 type picks struct {

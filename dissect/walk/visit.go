@@ -72,11 +72,18 @@ func (d *Decoder) tellVisitor() {
 	}
 }
 
-// visitFields decodes the fields of a struct and its tag section. It looks straight at the bytes
-// while all is well; what is not is left to the reader, which says why.
+// visitFields decodes the fields of a struct and its tag section from where the reader stands.
 func (d *Decoder) visitFields(p *picks) {
-	r, v := &d.r, d.visitor.v
-	b, off := r.Window(), r.Off()
+	if end := d.visitAt(p, d.r.Window(), d.r.Off()); end >= 0 {
+		d.r.Seek(end)
+	}
+}
+
+// visitAt decodes the fields of a struct and its tag section at off in b, the reader's window, and
+// returns the offset behind it; -1 where the reader has failed. It looks straight at the bytes
+// while all is well; what is not is left to the reader, which says why.
+func (d *Decoder) visitAt(p *picks, b []byte, off int) int {
+	v := d.visitor.v
 	for i := range p.list {
 		k := &p.list[i]
 		switch k.form {
@@ -91,12 +98,12 @@ func (d *Decoder) visitFields(p *picks) {
 			continue
 		case pickArray:
 			end := d.visitAtOnce(k, b, off)
-			if r.Failed() {
-				return
-			}
 			if end >= 0 {
 				off = end
 				continue
+			}
+			if d.r.Failed() {
+				return -1
 			}
 		case pickString, pickBytes, pickRecords:
 			if end := k.counted(v, b, off); end >= 0 {
@@ -104,27 +111,29 @@ func (d *Decoder) visitFields(p *picks) {
 				continue
 			}
 		}
-		r.Seek(off)
+		d.r.Seek(off)
 		d.visitAlone(k)
-		if r.Failed() {
-			return
+		if d.r.Failed() {
+			return -1
 		}
-		off = r.Off()
+		off = d.r.Off()
 	}
 	switch {
 	case !p.flexible:
+		return off
 	case off < len(b) && b[off] == 0: // no tags
-		off++
-	default:
-		r.Seek(off)
-		d.visitTags(p)
-		return
+		return off + 1
 	}
-	r.Seek(off)
+	d.r.Seek(off)
+	d.visitTags(p)
+	if d.r.Failed() {
+		return -1
+	}
+	return d.r.Off()
 }
 
-// visitAtOnce decodes an array at off in b, and returns the offset behind it; -1 where something
-// is wrong with its count, or nobody wants its elements.
+// visitAtOnce decodes an array at off in b, and returns the offset behind it; -1 where the reader
+// has failed, something is wrong with its count, or nobody wants its elements.
 func (d *Decoder) visitAtOnce(k *pick, b []byte, off int) int {
 	n, next := k.length(b, off)
 	switch {
@@ -133,11 +142,25 @@ func (d *Decoder) visitAtOnce(k *pick, b []byte, off int) int {
 	case n < 0 || !k.want || int64(n)*int64(k.least) > int64(d.r.End()-next):
 		return -1
 	}
-	d.r.Seek(next)
+	elem := k.field.Elem
 	d.path = append(d.path, step{k.field.Desc, -1})
-	d.visitElements(k, n)
+	if elem.Op == schema.OpStruct {
+		at := len(d.path)
+		d.path = append(d.path, step{elem.Desc, 0})
+		for i := 0; i < n && next >= 0; i++ {
+			d.path[at].index = int32(i)
+			next = d.visitStructAt(k.inner, b, next)
+		}
+		d.path = d.path[:at]
+	} else {
+		d.r.Seek(next)
+		d.visitElements(k, n)
+		if next = d.r.Off(); d.r.Failed() {
+			next = -1
+		}
+	}
 	d.path = d.path[:len(d.path)-1]
-	return d.r.Off()
+	return next
 }
 
 // give gives what is wanted of a run, whose bytes b begins with.
@@ -316,14 +339,22 @@ func (d *Decoder) visitNested(k *pick, tagged bool, off int) {
 	d.visitStruct(k.inner)
 }
 
-// visitStruct decodes a struct that holds something wanted.
+// visitStruct decodes a struct that holds something wanted, from where the reader stands.
 func (d *Decoder) visitStruct(p *picks) {
+	if end := d.visitStructAt(p, d.r.Window(), d.r.Off()); end >= 0 {
+		d.r.Seek(end)
+	}
+}
+
+// visitStructAt is visitAt for a struct that holds something wanted.
+func (d *Decoder) visitStructAt(p *picks, b []byte, off int) int {
 	d.visitor.v.Enter()
-	d.visitFields(p)
-	if d.r.Failed() {
+	end := d.visitAt(p, b, off)
+	if end < 0 {
 		d.tellVisitor()
 	}
 	d.visitor.v.Leave()
+	return end
 }
 
 // visitArray decodes a count and that many elements.

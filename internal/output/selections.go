@@ -12,8 +12,13 @@ const recentPlans = 64
 // selections keeps what a Visitor wants of each layout that was met.
 type selections struct {
 	wanted func(*schema.Plan, *tree.Desc) bool
-	recent [recentPlans]*walk.Selection
+	recent [recentPlans]recentSelection
 	all    map[*schema.Plan]*walk.Selection
+}
+
+type recentSelection struct {
+	plan      *schema.Plan
+	selection *walk.Selection
 }
 
 // of returns the selection of p, nil for nil.
@@ -26,10 +31,10 @@ func (s *selections) of(p *schema.Plan) *walk.Selection {
 		at += uint(p.API.Key) * 5
 	}
 	recent := &s.recent[at%recentPlans]
-	if *recent == nil || (*recent).Plan() != p {
-		*recent = s.find(p)
+	if recent.plan != p {
+		recent.plan, recent.selection = p, s.find(p)
 	}
-	return *recent
+	return recent.selection
 }
 
 func (s *selections) find(p *schema.Plan) *walk.Selection {
