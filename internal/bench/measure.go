@@ -48,6 +48,15 @@ func (ms measures) median() measure {
 	}
 }
 
+// least returns the least of each time: what others on the machine have added is not in it.
+func (ms measures) least() measure {
+	l := ms[0]
+	for _, m := range ms {
+		l.wall, l.cpu, l.rss = min(l.wall, m.wall), min(l.cpu, m.cpu), max(l.rss, m.rss)
+	}
+	return l
+}
+
 // ratio returns the median of the ratios to base, run by run: both ran in turn.
 func (ms measures) ratio(base measures) float64 {
 	ratios := make([]float64, len(ms))
