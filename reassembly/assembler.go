@@ -130,7 +130,7 @@ func (a *Assembler) Advance(now int64) {
 	slices.SortFunc(a.due, byAge)
 	for _, k := range a.due {
 		if k.index&early != 0 {
-			a.end(k.index, EndIdle, a.openings.at(k.index&^early).last, now)
+			a.end(k.index, EndIdle, a.opening(k.index).last, now)
 			continue
 		}
 		c := a.conns.at(k.index)
@@ -153,7 +153,7 @@ type aged struct {
 
 func (a *Assembler) aged(i index) aged {
 	if i&early != 0 {
-		return aged{a.openings.at(i &^ early).id, i}
+		return aged{a.opening(i).id, i}
 	}
 	return aged{a.conns.at(i).ID, i}
 }
@@ -164,7 +164,7 @@ func byAge(x, y aged) int { return cmp.Compare(x.id, y.id) }
 // stamp returns the time of the last segment of connection i.
 func (a *Assembler) stamp(i index) *int64 {
 	if i&early != 0 {
-		return &a.openings.at(i &^ early).stamp
+		return &a.opening(i).stamp
 	}
 	return &a.conns.at(i).stamp
 }
@@ -191,7 +191,7 @@ func (a *Assembler) Flush() {
 	a.recent = list{} // at once: none is evicted any more
 	for len(conns)+len(openings) > 0 {
 		if len(conns) == 0 || len(openings) > 0 && byAge(openings[0], conns[0]) < 0 {
-			o := a.openings.at(openings[0].index &^ early)
+			o := a.opening(openings[0].index)
 			a.abandon(openings[0].index, EndCapture, o.last, o.time)
 			openings = openings[1:]
 			continue

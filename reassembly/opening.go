@@ -17,26 +17,28 @@ type opening struct {
 // early marks the index of an opening.
 const early index = 1 << 31
 
+func (a *Assembler) opening(i index) *opening { return a.openings.at(i &^ early) }
+
 // opens says whether s is a SYN and nothing else.
 func (s *Segment) opens() bool {
 	return s.Flags == SYN && s.WireLen == 0 && len(s.Payload) == 0 && s.Flow.Src != s.Flow.Dst
 }
 
-// embark takes s, which opens a connection.
-func (a *Assembler) embark(s *Segment) {
+// embark takes s, which opens a connection whose addresses have that hash.
+func (a *Assembler) embark(s *Segment, hash uint32) {
 	a.makeRoom(s)
 	a.opened++
-	i := a.openings.take()
-	*a.openings.at(i) = opening{flow: s.Flow, isn: [2]uint32{s.Seq}, segments: 1, id: a.opened,
+	i := a.openings.take() | early
+	*a.opening(i) = opening{flow: s.Flow, isn: [2]uint32{s.Seq}, segments: 1, id: a.opened,
 		first: s.Packet, last: s.Packet, firstTime: s.Time, time: s.Time, stamp: max(s.Time, a.now)}
-	a.table.add(a.table.hash(&s.Flow), i|early)
-	a.recent.push(i | early)
-	a.last = i | early
+	a.table.add(hash, i)
+	a.recent.push(i)
+	a.last = i
 }
 
 // follow takes s if it is what comes next in the handshake of opening i.
 func (a *Assembler) follow(i index, d Dir, s *Segment) bool {
-	o := a.openings.at(i &^ early)
+	o := a.opening(i)
 	switch {
 	case s.WireLen > 0 || len(s.Payload) > 0:
 		return false
@@ -54,13 +56,10 @@ func (a *Assembler) follow(i index, d Dir, s *Segment) bool {
 
 // grow makes opening i the conn that it would have been.
 func (a *Assembler) grow(i index) *conn {
-	o := *a.openings.at(i &^ early)
+	o := *a.opening(i)
 	a.drop(i)
 	c := a.conns.take()
-	c.begin(o.id, o.flow, o.first, o.firstTime)
-	c.hash = a.table.hash(&o.flow)
-	a.table.add(c.hash, c.index)
-	a.handler.Open(&c.Conn)
+	a.enter(c, o.id, o.flow, a.table.hash(&o.flow), o.first, o.firstTime)
 	there, back := o.flow, o.flow.Reverse()
 	for n, s := range [...]Segment{
 		{Flow: there, Flags: SYN, Seq: o.isn[Forward]},
@@ -73,13 +72,12 @@ func (a *Assembler) grow(i index) *conn {
 		}
 	}
 	c.stamp = o.stamp
-	a.last = c.index
 	return c
 }
 
 // abandon tells of the end of opening i, of which nothing is missing or held.
 func (a *Assembler) abandon(i index, why End, packet, time int64) {
-	o := a.openings.at(i &^ early)
+	o := a.opening(i)
 	a.told = Conn{ID: o.id, Flow: o.flow, SawSYN: true, SawSYNACK: o.segments > 1,
 		FirstPacket: o.first, FirstTime: o.firstTime, LastPacket: o.last, LastTime: o.time}
 	a.told.Dirs[Forward].Packets = int64(o.segments+1) / 2
@@ -91,7 +89,7 @@ func (a *Assembler) abandon(i index, why End, packet, time int64) {
 // drop forgets opening i.
 func (a *Assembler) drop(i index) {
 	a.recent.remove(i)
-	a.table.remove(a.table.hash(&a.openings.at(i&^early).flow), i)
+	a.table.remove(a.table.hash(&a.opening(i).flow), i)
 	a.openings.give(i &^ early)
 	if a.last == i {
 		a.last = 0

@@ -31,8 +31,10 @@ func (a *Assembler) find(s *Segment) (*conn, Dir) {
 	if i != 0 {
 		d, ok = a.carries(i, &s.Flow)
 	}
+	var hash uint32
 	if !ok {
-		i, d = a.lookup(&s.Flow)
+		hash = a.table.hash(&s.Flow)
+		i, d = a.lookup(&s.Flow, hash)
 	}
 	var c *conn
 	switch {
@@ -63,15 +65,18 @@ func (a *Assembler) find(s *Segment) (*conn, Dir) {
 			return c, d
 		}
 	}
+	if ok { // the place of the last one is taken anew
+		hash = a.table.hash(&s.Flow)
+	}
 	if s.opens() && !a.wholly {
-		a.embark(s)
+		a.embark(s, hash)
 		return nil, Forward
 	}
-	return a.open(s)
+	return a.open(s, hash)
 }
 
-func (a *Assembler) lookup(f *Flow) (index, Dir) {
-	for p := a.table.probe(a.table.hash(f)); ; {
+func (a *Assembler) lookup(f *Flow, hash uint32) (index, Dir) {
+	for p := a.table.probe(hash); ; {
 		i := p.next(&a.table)
 		if i == 0 {
 			return 0, Forward
@@ -85,7 +90,7 @@ func (a *Assembler) lookup(f *Flow) (index, Dir) {
 // carries says whether f is a direction of connection i, and which.
 func (a *Assembler) carries(i index, f *Flow) (Dir, bool) {
 	if i&early != 0 {
-		return a.openings.at(i &^ early).flow.carries(f)
+		return a.opening(i).flow.carries(f)
 	}
 	return a.conns.at(i).carries(f)
 }
@@ -107,7 +112,7 @@ func (a *Flow) carries(f *Flow) (Dir, bool) {
 	return Backward, a.Src.is(&f.Dst) && a.Dst.is(&f.Src)
 }
 
-func (a *Assembler) open(s *Segment) (*conn, Dir) {
+func (a *Assembler) open(s *Segment, hash uint32) (*conn, Dir) {
 	a.makeRoom(s)
 	a.opened++
 	c, d, flow := a.conns.take(), Forward, s.Flow
@@ -115,12 +120,7 @@ func (a *Assembler) open(s *Segment) (*conn, Dir) {
 		d, flow = Backward, s.Flow.Reverse()
 		c.answered = s.Flow.Src == s.Flow.Dst
 	}
-	c.begin(a.opened, flow, s.Packet, s.Time)
-	c.hash = a.table.hash(&s.Flow)
-	a.table.add(c.hash, c.index)
-	a.recent.push(c.index)
-	a.last = c.index
-	a.handler.Open(&c.Conn)
+	a.enter(c, a.opened, flow, hash, s.Packet, s.Time)
 	return c, d
 }
 
@@ -131,13 +131,17 @@ func (a *Assembler) makeRoom(s *Segment) {
 	}
 }
 
-// begin sets what is known of c from its first segment.
-func (c *conn) begin(id int64, f Flow, packet, time int64) {
-	c.ID, c.Flow = id, f
+// enter opens c, of which the first segment is known: it is found from now on.
+func (a *Assembler) enter(c *conn, id int64, f Flow, hash uint32, packet, time int64) {
+	c.ID, c.Flow, c.hash = id, f, hash
 	c.FirstPacket, c.FirstTime, c.LastPacket, c.LastTime = packet, time, packet, time
 	for i := range c.half {
 		c.half[i].conn, c.half[i].d, c.half[i].fin = c.index, Dir(i), -1
 	}
+	a.table.add(hash, c.index)
+	a.recent.push(c.index)
+	a.last = c.index
+	a.handler.Open(&c.Conn)
 }
 
 // end closes connection i, which is open, and forgets it.
