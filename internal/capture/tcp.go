@@ -22,15 +22,21 @@ func tcp(c *cursor, seg *reassembly.Segment) Verdict {
 	if header < tcpHeader || header > c.sent() {
 		return Malformed
 	}
+	tcpFields(b, header, c.sent(), seg)
+	return TCPSegment
+}
+
+// tcpFields sets seg from the TCP header of so many bytes that b begins with, of a segment of which
+// sent bytes were sent, header and all.
+func tcpFields(b []byte, header, sent int, seg *reassembly.Segment) {
 	seg.Flow.Src.Port = binary.BigEndian.Uint16(b)
 	seg.Flow.Dst.Port = binary.BigEndian.Uint16(b[2:])
 	seg.Seq = binary.BigEndian.Uint32(b[4:])
 	seg.Ack = binary.BigEndian.Uint32(b[8:])
 	seg.Flags = reassembly.Flags(b[13] & 0x1f)
-	seg.WireLen = c.sent() - header
+	seg.WireLen = sent - header
 	seg.Payload = nil
 	if len(b) > header {
 		seg.Payload = b[header:len(b):len(b)]
 	}
-	return TCPSegment
 }
