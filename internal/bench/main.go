@@ -178,10 +178,5 @@ func (b *bench) write(c *sample, path string) error {
 		cmd := exec.Command(b.gen, "-mb", strconv.Itoa(c.mix.Bytes>>20), "-nrec", strconv.Itoa(c.mix.Records), "-conns", strconv.Itoa(c.mix.Connections), "-o", path)
 		return cmd.Run()
 	}
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	err = traffic.Generate(f, c.mix)
-	return errors.Join(err, f.Close())
+	return traffic.WriteFile(path, c.mix)
 }

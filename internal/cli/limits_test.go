@@ -153,7 +153,7 @@ func TestManyConnectionsInTurn(t *testing.T) {
 	kib, err := strconv.Atoi(strings.Fields(peak)[0])
 	require.NoError(t, err)
 	t.Logf("%d connections in %v, peak of memory %d MiB", n, time.Since(begun).Round(time.Millisecond), kib>>10)
-	assert.Less(t, kib, 128<<10)
+	assert.Less(t, kib, 112<<10)
 	assert.Less(t, time.Since(begun), 2*time.Minute)
 }
 

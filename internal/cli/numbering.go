@@ -1,5 +1,7 @@
 package cli
 
+import "github.com/kdissect/kdissect/dissect/frame"
+
 // numbering gives a worker's connections their numbers among all. Their ids go up by one, and most
 // end in about the order in which they began: so those of a stretch lie together, and are
 // forgotten with the last of them.
@@ -11,7 +13,7 @@ type numbering struct {
 	gone   int // of recent, which begins with as many nils
 	// old are those of before, few of which are left.
 	old  map[int64]*stretchOfNumbers
-	free []*stretchOfNumbers
+	free frame.Spares[*stretchOfNumbers]
 }
 
 const (
@@ -50,9 +52,9 @@ func (n *numbering) set(id, number int64) {
 
 // open makes a stretch.
 func (n *numbering) open(key int64) *stretchOfNumbers {
-	s := &stretchOfNumbers{}
-	if k := len(n.free); k > 0 {
-		s, n.free = n.free[k-1], n.free[:k-1]
+	s, ok := n.free.Take()
+	if !ok {
+		s = &stretchOfNumbers{}
 	}
 	if len(n.recent) == 0 {
 		n.first = key
@@ -112,9 +114,7 @@ func (n *numbering) forget(id int64) {
 		n.recent[key-n.first] = nil
 		n.trim()
 	}
-	if len(n.free) < maxStretches {
-		n.free = append(n.free, s)
-	}
+	n.free.Give(s, maxStretches)
 }
 
 // trim drops the stretches in front of which nothing is left, once that is worth the while.

@@ -52,7 +52,7 @@ func write(name string) error {
 	captures := make([]string, len(work))
 	for i, w := range work {
 		captures[i] = filepath.Join(dir, fmt.Sprintf("%d.pcap", i))
-		if err := generate(captures[i], w.mix); err != nil {
+		if err := traffic.WriteFile(captures[i], w.mix); err != nil {
 			return err
 		}
 	}
@@ -74,15 +74,4 @@ func write(name string) error {
 	}
 	pprof.StopCPUProfile()
 	return out.Close()
-}
-
-func generate(name string, mix traffic.Mix) error {
-	f, err := os.Create(name)
-	if err != nil {
-		return err
-	}
-	if err := traffic.Generate(f, mix); err != nil {
-		return err
-	}
-	return f.Close()
 }

@@ -4,9 +4,11 @@ package traffic
 import (
 	"bufio"
 	"encoding/binary"
+	"errors"
 	"hash/crc32"
 	"io"
 	"math/rand"
+	"os"
 )
 
 // Mix says what a capture holds: connections that are all open from the start, half of them of
@@ -290,4 +292,13 @@ func recordBatch(count int, random *rand.Rand) []byte {
 	b = append(b, list...)
 	binary.BigEndian.PutUint32(b[17:], crc32.Checksum(b[21:], crc32.MakeTable(crc32.Castagnoli)))
 	return b
+}
+
+// WriteFile makes a file of what Generate writes.
+func WriteFile(name string, t Mix) error {
+	f, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	return errors.Join(Generate(f, t), f.Close())
 }
