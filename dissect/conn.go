@@ -21,15 +21,14 @@ const (
 
 // conn is a connection and what it takes to follow it.
 type conn struct {
-	Connection
+	// What each event needs comes first, lest it be all over the memory of many connections.
+	*session
 	d     *Dissector
 	phase phase
-	probe *probe // while detecting
-	*session
-
-	packet, time int64 // of the event that is handled
-	finished     [2]int64
-	why          reassembly.End
+	why   reassembly.End
+	Connection
+	probe    *probe // while detecting
+	finished [2]int64
 }
 
 // maxConns bounds the connections, and the sessions, kept for those to come.
@@ -52,7 +51,7 @@ func (d *Dissector) conn(t *reassembly.Conn) *conn {
 // retire takes c back once nobody looks at it any more. A fault of ours may have left anything
 // behind.
 func (d *Dissector) retire(c *conn) {
-	if c.Faults == 0 {
+	if c.Faults == 0 && !d.conns.Full(maxConns) { // memory of one that is not kept is left alone
 		*c = conn{d: d}
 		d.conns.Give(c, maxConns)
 	}
@@ -60,19 +59,19 @@ func (d *Dissector) retire(c *conn) {
 
 // session is the state of a connection that speaks Kafka.
 type session struct {
-	requests  requests
-	responses responses
-	flight    pair.Table[*exchange]
-	late      []*exchange // responses whose request may still be delivered
-	stalled   stalled
-	sasl      sasl
+	ids         idUse
+	anyRequest  bool
+	brokerFirst bool  // nothing of the client was captured when the broker's bytes were understood
+	lastID      int32 // correlation id of the last request
+	idBefore    int32 // of the one before
 
 	inFlightBytes int64
-	lastID        int32 // correlation id of the last request
-	idBefore      int32 // of the one before
-	ids           idUse
-	anyRequest    bool
-	brokerFirst   bool // nothing of the client was captured when the broker's bytes were understood
+	sasl          sasl
+	late          []*exchange // responses whose request may still be delivered
+	requests      requests
+	responses     responses
+	flight        pair.Table[*exchange]
+	stalled       stalled
 }
 
 // newSession returns the session of c.
@@ -81,13 +80,16 @@ func (d *Dissector) newSession(c *conn) *session {
 	if !ok {
 		s = &session{}
 	}
-	s.flight.Max = d.limits.InFlight
+	s.flight.Max, s.flight.Shared = d.limits.InFlight, &d.flights
 	s.requests.c, s.responses.c = c, c
 	return s
 }
 
 // retireSession takes s back, all of which is answered or given up.
 func (d *Dissector) retireSession(s *session) {
+	if d.sessions.Full(maxConns) {
+		return
+	}
 	s.flight.Reset()
 	*s = session{flight: s.flight, late: s.late[:0], stalled: stalled{events: s.stalled.events[:0]}}
 	d.sessions.Give(s, maxConns)
@@ -232,7 +234,7 @@ func (c *conn) counted(d reassembly.Dir, f *frame.Frame) {
 
 // close ends the connection: what is unfinished is shown as it is.
 func (c *conn) close(why reassembly.End, packet, time int64) {
-	c.packet, c.time, c.why = packet, time, why
+	c.d.packet, c.d.time, c.why = packet, time, why
 	if c.d.opt.Recover {
 		defer c.recovered(packet, true)
 	}

@@ -144,11 +144,11 @@ func (c *conn) decideAtEnd() {
 	}
 	for i := range p.sides {
 		if p.sides[i].begun {
-			p.sides[i].Finish(c.packet, c.time)
+			p.sides[i].Finish(c.d.packet, c.d.time)
 		}
 	}
 	if p.orphans.begun {
-		p.orphans.Finish(c.packet, c.time)
+		p.orphans.Finish(c.d.packet, c.d.time)
 	}
 	f, b := &p.sides[0], &p.sides[1]
 	switch {
@@ -239,11 +239,11 @@ func (c *conn) collect(client reassembly.Dir, e event, b []byte) bool {
 		if !p.orphans.begun {
 			o := &p.orphans
 			o.begun, o.c = true, c
-			l := c.d.limits.Frame
+			l := &c.d.limits.Frame
 			if known {
-				l.Chain = 2
+				l = &c.d.knownBroker
 			}
-			o.Init(o, o, c.d.pool, l, e.off, frame.Search)
+			o.Init(o, c.d.pool, l, e.off, frame.Search)
 		}
 		feed(&p.orphans.Splitter, e, b)
 	}

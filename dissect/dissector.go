@@ -2,6 +2,7 @@ package dissect
 
 import (
 	"github.com/kdissect/kdissect/dissect/frame"
+	"github.com/kdissect/kdissect/dissect/pair"
 	"github.com/kdissect/kdissect/dissect/schema"
 	"github.com/kdissect/kdissect/reassembly"
 )
@@ -9,8 +10,12 @@ import (
 // Dissector finds the Kafka exchanges of TCP connections. It serves one goroutine.
 type Dissector struct {
 	layouts
-	opt     Options
-	limits  Limits
+	opt    Options
+	limits Limits
+	// As limits.Frame: for the responses to requests that are seen, and for those of a broker whose
+	// port is known to be one.
+	answering, knownBroker frame.Limits
+
 	handler Handler
 	skips   SkipHandler // nil where the handler does not want them
 	pool    *frame.Pool
@@ -23,8 +28,11 @@ type Dissector struct {
 	probes    frame.Spares[*probe]
 	conns     frame.Spares[*conn]
 	sessions  frame.Spares[*session]
-	silent    Connection // one without bytes, for the handler
+	flights   pair.Shared[*exchange]
+	silent    Connection // one without bytes, for the handler: there may be many
 	number    int64
+
+	packet, time int64 // of the event that is handled
 }
 
 var _ reassembly.Handler = (*Dissector)(nil)
@@ -40,7 +48,11 @@ func New(opt Options) *Dissector {
 	if opt.Catalogue == nil {
 		opt.Catalogue = schema.Default()
 	}
-	d := &Dissector{opt: opt, limits: opt.Limits.withDefaults(), handler: opt.Handler}
+	d := &Dissector{opt: opt, limits: opt.Limits.withDefaults(), handler: opt.Handler,
+		silent: Connection{Protocol: ProtocolEmpty, Broker: reassembly.Backward}}
+	d.answering, d.knownBroker = d.limits.Frame, d.limits.Frame
+	d.answering.Chain = 1 << 30 // a response must be to a request in flight at last
+	d.knownBroker.Chain = 2
 	d.skips, _ = opt.Handler.(SkipHandler)
 	d.catalogue = opt.Catalogue
 	if opt.Buffers == nil {
@@ -98,7 +110,7 @@ func (d *Dissector) Chunk(t *reassembly.Conn, dir reassembly.Dir, ch reassembly.
 	if d.opt.Recover {
 		defer c.recovered(ch.Packet, true)
 	}
-	c.packet, c.time = ch.Packet, ch.Time
+	d.packet, d.time = ch.Packet, ch.Time
 	if c.phase == detecting {
 		c.detect(event{dir: dir, off: ch.Off, packet: ch.Packet, time: ch.Time}, ch.Bytes)
 		return
@@ -121,7 +133,7 @@ func (d *Dissector) Gap(t *reassembly.Conn, dir reassembly.Dir, g reassembly.Gap
 	if d.opt.Recover {
 		defer c.recovered(g.Packet, true)
 	}
-	c.packet, c.time = g.Packet, g.Time
+	d.packet, d.time = g.Packet, g.Time
 	if c.phase == detecting {
 		c.detect(event{kind: gapEvent, dir: dir, off: g.Off, n: g.Len, reason: g.Reason, packet: g.Packet, time: g.Time}, nil)
 		return
@@ -148,7 +160,7 @@ func (d *Dissector) Finish(t *reassembly.Conn, dir reassembly.Dir, packet, time 
 	if d.opt.Recover {
 		defer c.recovered(packet, true)
 	}
-	c.packet, c.time = packet, time
+	d.packet, d.time = packet, time
 	if c.phase == detecting {
 		c.detect(event{kind: finishEvent, dir: dir, packet: packet, time: time}, nil)
 		return
@@ -159,7 +171,7 @@ func (d *Dissector) Finish(t *reassembly.Conn, dir reassembly.Dir, packet, time 
 // Close implements reassembly.Handler.
 func (d *Dissector) Close(t *reassembly.Conn, why reassembly.End, packet, time int64) {
 	if t.User == nil && t.TLS == nil && t.Dirs[0].Bytes+t.Dirs[1].Bytes == 0 { // nothing was ever said
-		d.silent = Connection{TCP: t, Protocol: ProtocolEmpty, Broker: reassembly.Backward}
+		d.silent.TCP = t
 		d.handler.Closed(&d.silent, why)
 		return
 	}

@@ -32,7 +32,7 @@ func (s *suspect) begin(c *conn, client reassembly.Dir, off int64) {
 	if c.atStart(client) {
 		start = frame.Verify
 	}
-	s.Init(s, s, c.d.pool, c.d.limits.Frame, off, start)
+	s.Init(s, c.d.pool, &c.d.limits.Frame, off, start)
 }
 
 // found reports whether requests were found beyond doubt.

@@ -113,14 +113,14 @@ type Connection struct {
 	Protocol Protocol
 	// Broker is the direction whose bytes come from the broker; Backward unless shown otherwise.
 	Broker          reassembly.Dir
-	Software        string // the client's name and version, from ApiVersions
-	SoftwareVersion string
-	Principal       string // such as "User:alice", once the client has logged in
-	SASL            SASL   // the login, or the last one
 	Exchanges       int64
+	Counts          [2]Counts // by direction, of a Kafka connection
+	Software        string    // the client's name and version, from ApiVersions
+	SoftwareVersion string
+	Principal       string    // such as "User:alice", once the client has logged in
+	SASL            SASL      // the login, or the last one
 	Gaps            []DirGap  // the first few of both directions
 	Skips           []DirSkip // the first few of both directions
-	Counts          [2]Counts // by direction, of a Kafka connection
 	Issues          []tree.Issue
 	Faults          int64 // of ours; the first few are among Issues
 }

@@ -64,7 +64,7 @@ func (c *conn) emit(x *exchange) {
 // hand gives x to the handler, which decodes and shows it.
 func (c *conn) hand(x *exchange) {
 	if c.d.opt.Recover {
-		defer c.recovered(c.packet, false)
+		defer c.recovered(c.d.packet, false)
 	}
 	c.d.handler.Exchange(&x.Exchange)
 }

@@ -130,7 +130,7 @@ func (c *conn) unansweredIssue(fr *Frame) tree.Issue {
 	case c.finished[0] > 0 && c.finished[1] > 0:
 		who = side(c.finished[c.Broker] < c.finished[c.Broker.Other()])
 	}
-	i.Text = fmt.Sprintf("connection %v%s (packet %d) with %s outstanding", c.why, who, c.packet, what)
+	i.Text = fmt.Sprintf("connection %v%s (packet %d) with %s outstanding", c.why, who, c.d.packet, what)
 	return i
 }
 

@@ -32,13 +32,12 @@ func (s LoginState) String() string {
 // SASL is what a connection has shown of its client's login.
 type SASL struct {
 	State     LoginState
-	Mechanism string // as SaslHandshake names it, or else by the form of the tokens; "" unknown
-	User      string // whom the client says it is; "" where its tokens do not tell
 	Delegated bool   // User is the id of a delegation token
 	ErrorCode int16  // of the response that refused the login; 0 where it was a token
+	answers   int32  // of the broker, to this login
 	Logins    int    // begun; more than one with re-authentication (KIP-368)
-
-	answers int // of the broker, to this login
+	Mechanism string // as SaslHandshake names it, or else by the form of the tokens; "" unknown
+	User      string // whom the client says it is; "" where its tokens do not tell
 }
 
 // maxUser bounds the names that are kept.

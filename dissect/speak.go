@@ -21,9 +21,9 @@ func (c *conn) speak(client reassembly.Dir) {
 	for _, dir := range []reassembly.Dir{client, client.Other()} {
 		c.start(p, dir, answered)
 	}
-	packet, time := c.packet, c.time
+	packet, time := c.d.packet, c.d.time
 	for _, e := range p.events {
-		c.packet, c.time = e.packet, e.time
+		c.d.packet, c.d.time = e.packet, e.time
 		switch e.kind {
 		case chunkEvent:
 			c.chunk(e.dir, e.off, p.buf.B[e.at:e.at+int(e.n)], e.packet, e.time)
@@ -33,32 +33,32 @@ func (c *conn) speak(client reassembly.Dir) {
 			c.finish(e.dir, e.packet, e.time)
 		}
 	}
-	c.packet, c.time = packet, time
+	c.d.packet, c.d.time = packet, time
 	p.release(c)
 }
 
 // start prepares the splitter of direction dir for what was held. A direction that is seen from
 // its middle is searched, unless its first bytes were part of the evidence.
 func (c *conn) start(p *probe, dir reassembly.Dir, answered bool) {
-	l := c.d.limits.Frame
 	start := frame.Search
 	first := p.first[dir]
 	switch {
 	case p.from[dir] > 0:
-		c.skipped(dir, frame.Skip{Len: p.from[dir], Why: frame.OverLimit, First: c.TCP.FirstPacket, Last: c.packet, Time: c.time})
+		c.skipped(dir, frame.Skip{Len: p.from[dir], Why: frame.OverLimit, First: c.TCP.FirstPacket, Last: c.d.packet, Time: c.d.time})
 	case c.TCP.SawSYN || c.TCP.SawSYNACK || answered:
 		start = frame.InStep
 	case dir == c.Broker && p.earlierResponse(dir), dir != c.Broker && gssapiToken(first, sizeOf(first)):
 		start = frame.InStep
 	}
-	if dir == c.Broker {
-		if !c.brokerAlone() {
-			l.Chain = 1 << 30 // a response must be to a request in flight at last
-		}
-		c.responses.Init(&c.responses, &c.responses, c.d.pool, l, p.from[dir], start)
+	l := &c.d.limits.Frame
+	if dir != c.Broker {
+		c.requests.Init(&c.requests, c.d.pool, l, p.from[dir], start)
 		return
 	}
-	c.requests.Init(&c.requests, &c.requests, c.d.pool, l, p.from[dir], start)
+	if !c.brokerAlone() {
+		l = &c.d.answering
+	}
+	c.responses.Init(&c.responses, c.d.pool, l, p.from[dir], start)
 }
 
 // earlierResponse reports whether the broker's bytes begin with a response to a request from

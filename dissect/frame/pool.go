@@ -52,14 +52,14 @@ type Pool struct {
 	idle   [maxClass + 1][]*Buffer
 
 	windows Spares[*window]
-	marks   Spares[[]Mark]
+	parts   Spares[*part]
 	frame   *Frame // for the next one that is given; nil while one is looked at
 }
 
 // What is kept for reuse.
 const (
 	keepWindows = 64
-	keepMarks   = 64
+	keepParts   = 64
 	maxMarks    = 1 << 14 // in one list
 )
 
@@ -150,14 +150,19 @@ func (p *Pool) putWindow(w *window) {
 	}
 }
 
-func (p *Pool) takeMarks() []Mark {
-	m, _ := p.marks.Take()
-	return m
+func (p *Pool) takePart() *part {
+	q, ok := p.parts.Take()
+	if !ok {
+		q = &part{}
+	}
+	return q
 }
 
-func (p *Pool) putMarks(m []Mark) {
-	if cap(m) > 0 && cap(m) <= maxMarks {
-		p.marks.Give(m[:0], keepMarks)
+func (p *Pool) putPart(q *part) {
+	p.Put(q.acc)
+	*q = part{marks: q.marks[:0]}
+	if cap(q.marks) <= maxMarks {
+		p.parts.Give(q, keepParts)
 	}
 }
 

@@ -115,8 +115,8 @@ func (s *Splitter) settle(final bool) {
 			at = int(s.start - w.base)
 			w.anchored = s.verify
 			w.skipFrom, w.skipFirst = s.start, 0
-			s.verify, s.have = false, 0
-			s.unmark()
+			s.verify = false
+			s.drop()
 			w.restart(at)
 			s.off = w.base + int64(w.len())
 			continue
@@ -132,7 +132,9 @@ func (s *Splitter) replay(at int) {
 	packet, time := s.packet, s.time
 	s.state, s.trusted, s.verify = Synced, true, false
 	s.off, s.start = w.base+int64(at), w.base+int64(at)
-	s.passTo, s.passFrom = 0, 0
+	if s.passing != nil {
+		*s.passing = passing{}
+	}
 	for i, m := range w.marks {
 		end := w.len()
 		if i+1 < len(w.marks) {
@@ -178,7 +180,7 @@ func (s *Splitter) scan(final bool) (int, bool) {
 		if !w.anchored && w.pass(b.B, byte(s.limits.MaxSearch>>24)) {
 			continue
 		}
-		v := s.judge.Header(nil, b.B[w.pos:])
+		v := s.owner.Header(nil, b.B[w.pos:])
 		switch {
 		case w.anchored && v == More && !final:
 			return 0, false
@@ -214,7 +216,7 @@ func (s *Splitter) review(b []byte) {
 	w := s.search
 	kept := w.undecided[:0]
 	for _, at := range w.undecided {
-		switch v := s.judge.Header(nil, b[at:]); v {
+		switch v := s.owner.Header(nil, b[at:]); v {
 		case More:
 			kept = append(kept, at)
 		case Weak, Strong:
@@ -266,7 +268,7 @@ func (s *Splitter) try(i int, b []byte, final bool) (at int, ok, wait bool) {
 	w := s.search
 	c := &w.cands[i]
 	if c.frames == 1 {
-		switch s.judge.Whole(b[c.start:c.end], w.aligned(c.start)) {
+		switch s.owner.Whole(b[c.start:c.end], w.aligned(c.start)) {
 		case Strong:
 			return c.start, true, false
 		case No:
@@ -276,7 +278,7 @@ func (s *Splitter) try(i int, b []byte, final bool) (at int, ok, wait bool) {
 	}
 	v := More
 	if c.end < len(b) {
-		v = s.judge.Header(b[c.last:c.end], b[c.end:])
+		v = s.owner.Header(b[c.last:c.end], b[c.end:])
 	}
 	switch {
 	case v == Strong, v == Weak && c.frames+1 >= s.limits.Chain:
@@ -333,7 +335,7 @@ func (s *Splitter) skip(end int64, why Cause) {
 	if w.skipFirst > 0 {
 		first = w.skipFirst
 	}
-	s.sink.Skip(Skip{Off: w.skipFrom, Len: end - w.skipFrom, Why: why, First: first, Last: last, Time: time})
+	s.owner.Skip(Skip{Off: w.skipFrom, Len: end - w.skipFrom, Why: why, First: first, Last: last, Time: time})
 	w.skipFrom, w.skipFirst = end, 0
 }
 
@@ -432,11 +434,11 @@ func (s *Splitter) cutAtStart() (int64, bool) {
 		return 0, false
 	}
 	b := w.buf.B[w.skipFrom-w.base:]
-	if len(b) < 4 || w.anchored && s.judge.Header(nil, b) == No || !w.anchored && !s.judge.Begins(b) {
+	if len(b) < 4 || w.anchored && s.owner.Header(nil, b) == No || !w.anchored && !s.owner.Begins(b) {
 		return 0, false
 	}
 	size := int32(binary.BigEndian.Uint32(b))
-	return 4 + int64(size), s.judge.Size(size) && size <= s.limits.MaxFrame
+	return 4 + int64(size), s.owner.Size(size) && size <= s.limits.MaxFrame
 }
 
 // endSearch decides on what is on trial with no more bytes to come. With ending the rest is

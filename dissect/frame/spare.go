@@ -15,6 +15,9 @@ func (s *Spares[T]) Take() (v T, ok bool) {
 	return v, true
 }
 
+// Full reports whether there are most already.
+func (s *Spares[T]) Full(most int) bool { return len(s.list) >= most }
+
 // Give keeps v, unless there are most already.
 func (s *Spares[T]) Give(v T, most int) {
 	if len(s.list) < most {

@@ -94,6 +94,12 @@ func (l *log) Skip(s Skip) {
 	l.spans = append(l.spans, [2]int64{s.Off, s.Len})
 }
 
+// owner puts a Judge and a Sink together.
+type owner struct {
+	Judge
+	Sink
+}
+
 type piece struct {
 	off int64
 	b   []byte // nil is a gap
@@ -109,7 +115,8 @@ func run(t *testing.T, data []byte, pieces []piece, synced bool, l Limits, j Jud
 	if synced {
 		start = Verify
 	}
-	s.Init(j, out, pool, l, 0, start)
+	l = l.WithDefaults()
+	s.Init(owner{j, out}, pool, &l, 0, start)
 	packet := int64(0)
 	for _, p := range pieces {
 		packet++
@@ -300,7 +307,8 @@ func TestPoolLimitNamesWhatIsGivenUp(t *testing.T) {
 	pool := NewPool(NewBudget(2048))
 	out := &log{t: t}
 	var s Splitter
-	s.Init(toy{}, out, pool, Limits{}, 0, InStep)
+	limits := Limits{}.WithDefaults()
+	s.Init(owner{toy{}, out}, pool, &limits, 0, InStep)
 	a := toyFrame(make([]byte, 9000))
 	for off := 0; off < len(a); off += 700 {
 		s.Chunk(int64(off), a[off:min(off+700, len(a))], 1, 1)
@@ -313,7 +321,8 @@ func TestPoolLimitNamesWhatIsGivenUp(t *testing.T) {
 func TestInStepAllocatesNothing(t *testing.T) {
 	a := toyFrame(make([]byte, 3000))
 	var s Splitter
-	s.Init(toy{}, discard{}, NewPool(NewBudget(0)), Limits{}, 0, InStep)
+	limits := Limits{}.WithDefaults()
+	s.Init(owner{toy{}, discard{}}, NewPool(NewBudget(0)), &limits, 0, InStep)
 	off := int64(0)
 	assert.Zero(t, testing.AllocsPerRun(200, func() {
 		for _, part := range [][]byte{a, a[:1000], a[1000:]} {

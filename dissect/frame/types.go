@@ -114,6 +114,8 @@ type Frame struct {
 	// Buf holds Bytes where they were gathered from several chunks. A receiver may keep it by
 	// setting this to nil, and then gives it back to the Pool.
 	Buf *Buffer
+
+	one [1]Mark // of a frame that came in one chunk
 }
 
 // Whole reports whether no byte is missing.
@@ -140,6 +142,12 @@ type Gap struct {
 type Sink interface {
 	Frame(*Frame)
 	Skip(Skip)
+}
+
+// Owner has a Splitter: it knows what its frames look like, and receives them.
+type Owner interface {
+	Judge
+	Sink
 }
 
 // Limits bound a Splitter. Zero fields mean the default.

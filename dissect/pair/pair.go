@@ -5,22 +5,38 @@ package pair
 // connections have a handful, which are quicker to look through.
 const mapFrom = 32
 
+// Shared is memory for the Tables of one goroutine, which is with those that hold requests. The zero
+// value is ready.
+type Shared[T any] struct{ free [][]slot[T] }
+
+// What is kept for Tables to come.
+const (
+	keepSlots = 256
+	maxSlots  = 64 // of one Table
+)
+
 // Table holds the requests in flight in the order in which they were sent. The zero value is
 // ready and has no limit.
 type Table[T any] struct {
 	// Max is the number of requests that are held; 0 is no limit.
 	Max int
+	// Shared has the memory of the Table while it is empty; nil leaves it with the Table.
+	Shared *Shared[T]
 
 	slots []slot[T] // by order of sending; taken ones stay until the table is compacted
 	head  int       // no slot before it waits
 	live  int
-	// byID gives the index of the oldest slot of an id; nil while few are waiting.
-	byID map[int32]int
-	// twice is the number of requests that were sent while another of their id was in flight.
-	twice int
+	byID  *byID // nil while few are waiting
 
 	sent     int64 // requests put in flight so far
 	answered int64 // the latest of these that was answered, counted from 1
+}
+
+// byID finds the waiting slots.
+type byID struct {
+	oldest map[int32]int // index of the oldest slot of an id
+	// twice is the number of requests that were sent while another of their id was in flight.
+	twice int
 }
 
 type slot[T any] struct {
@@ -58,7 +74,10 @@ func (t *Table[T]) Add(id int32, time int64, v T) (oldest T, removed bool) {
 	if t.Max > 0 && t.live >= t.Max {
 		oldest, removed = t.TakeOldest()
 	}
-	if len(t.slots) == cap(t.slots) && t.live < len(t.slots) {
+	switch {
+	case t.slots == nil:
+		t.borrow()
+	case len(t.slots) == cap(t.slots) && t.live < len(t.slots):
 		t.compact()
 	}
 	t.sent++
@@ -135,10 +154,30 @@ func (t *Table[T]) Flush(gone func(T)) {
 	}
 }
 
-// Reset makes t as it was before the first request, with its memory kept.
+// Reset makes t as it was before the first request.
 func (t *Table[T]) Reset() {
 	clear(t.slots)
-	*t = Table[T]{Max: t.Max, slots: t.slots[:0]}
+	t.empty()
+	*t = Table[T]{Max: t.Max, Shared: t.Shared, slots: t.slots}
+}
+
+// empty notes that no slot holds a request.
+func (t *Table[T]) empty() {
+	t.slots, t.head, t.byID = t.slots[:0], 0, nil
+	if s := t.Shared; s != nil && t.slots != nil {
+		if cap(t.slots) <= maxSlots && len(s.free) < keepSlots {
+			s.free = append(s.free, t.slots)
+		}
+		t.slots = nil
+	}
+}
+
+// borrow gives t memory, if there is some.
+func (t *Table[T]) borrow() {
+	if s := t.Shared; s != nil && len(s.free) > 0 {
+		t.slots = s.free[len(s.free)-1]
+		s.free = s.free[:len(s.free)-1]
+	}
 }
 
 // oldest returns the index of the request that has waited longest; there must be one.
@@ -154,7 +193,7 @@ func (t *Table[T]) find(id int32) int {
 	if t.byID == nil {
 		return t.scan(id, t.head)
 	}
-	if i, ok := t.byID[id]; ok {
+	if i, ok := t.byID.oldest[id]; ok {
 		return i
 	}
 	return -1
@@ -175,19 +214,19 @@ func (t *Table[T]) remove(i int) T {
 	t.slots[i] = slot[T]{}
 	t.live--
 	if t.live == 0 {
-		t.slots, t.head, t.byID, t.twice = t.slots[:0], 0, nil, 0
+		t.empty()
 		return v
 	}
 	if t.byID != nil {
 		next := -1
-		if t.twice > 0 {
+		if t.byID.twice > 0 {
 			next = t.scan(id, i+1)
 		}
 		if next >= 0 {
-			t.byID[id] = next
-			t.twice--
+			t.byID.oldest[id] = next
+			t.byID.twice--
 		} else {
-			delete(t.byID, id)
+			delete(t.byID.oldest, id)
 		}
 	}
 	return v
@@ -211,10 +250,10 @@ func (t *Table[T]) compact() {
 
 func (t *Table[T]) index() {
 	if t.byID == nil {
-		t.byID = make(map[int32]int, 2*mapFrom)
+		t.byID = &byID{oldest: make(map[int32]int, 2*mapFrom)}
 	}
-	clear(t.byID)
-	t.twice = 0
+	clear(t.byID.oldest)
+	t.byID.twice = 0
 	for i := t.head; i < len(t.slots); i++ {
 		if t.slots[i].live {
 			t.note(i)
@@ -224,9 +263,9 @@ func (t *Table[T]) index() {
 
 func (t *Table[T]) note(i int) {
 	id := t.slots[i].id
-	if _, ok := t.byID[id]; ok {
-		t.twice++
+	if _, ok := t.byID.oldest[id]; ok {
+		t.byID.twice++
 	} else {
-		t.byID[id] = i
+		t.byID.oldest[id] = i
 	}
 }

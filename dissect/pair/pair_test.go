@@ -16,9 +16,13 @@ type model []struct {
 }
 
 func TestTableAgainstModel(t *testing.T) {
+	var shared Shared[int32]
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 2))
 		table := Table[int32]{Max: []int{0, 5, 40, 100}[r.IntN(4)]}
+		if seed%2 == 1 {
+			table.Shared = &shared
+		}
 		var m model
 		ids := int32(1 + r.IntN(200))
 		for step := range int32(800) {
@@ -136,4 +140,39 @@ func TestExpectsInOrder(t *testing.T) {
 	table.Flush(func(string) {})
 	table.Add(7, 0, "")
 	assert.True(t, table.Expects(7))
+}
+
+// TestSharedMemory has tables hold memory only while they hold requests, and each its own.
+func TestSharedMemory(t *testing.T) {
+	var shared Shared[int]
+	tables := make([]Table[int], 100)
+	for i := range tables {
+		tables[i].Shared = &shared
+	}
+	for range 3 {
+		for i := range tables {
+			tables[i].Add(1, 0, i)
+			tables[i].Add(2, 0, -i)
+		}
+		for i := range tables {
+			v, _, ok := tables[i].Take(1)
+			require.True(t, ok)
+			require.Equal(t, i, v)
+			v, ok = tables[i].TakeOldest()
+			require.True(t, ok)
+			require.Equal(t, -i, v)
+			require.Nil(t, tables[i].slots)
+		}
+		require.Len(t, shared.free, len(tables))
+	}
+	for i := range 2 * maxSlots {
+		tables[0].Add(int32(i), 0, i)
+	}
+	tables[0].Flush(func(int) {})
+	assert.Nil(t, tables[0].slots)
+	assert.Less(t, len(shared.free), len(tables), "what one table had much use for is not kept")
+	assert.Zero(t, testing.AllocsPerRun(100, func() {
+		tables[1].Add(1, 0, 1)
+		tables[1].Take(1)
+	}))
 }
