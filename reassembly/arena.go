@@ -1,5 +1,7 @@
 package reassembly
 
+import "reflect"
+
 // index names something in slabs; 0 is nothing.
 type index uint32
 
@@ -15,6 +17,7 @@ type slabs[T any] struct {
 	slabs [][]T
 	used  int // places given out so far
 	free  []index
+	fresh func(address, size uintptr) // is told of a new slab; may be nil
 }
 
 func (r *slabs[T]) at(i index) *T { return &r.slabs[(i-1)>>slabBits][(i-1)%slabSize] }
@@ -27,7 +30,11 @@ func (r *slabs[T]) take() index {
 		return i
 	}
 	if r.used == len(r.slabs)*slabSize {
-		r.slabs = append(r.slabs, make([]T, slabSize))
+		s := make([]T, slabSize)
+		if v := reflect.ValueOf(s); r.fresh != nil {
+			r.fresh(v.Pointer(), slabSize*v.Type().Elem().Size())
+		}
+		r.slabs = append(r.slabs, s)
 	}
 	r.used++
 	return index(r.used)

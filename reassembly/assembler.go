@@ -26,7 +26,7 @@ type Assembler struct {
 	cost      int   // bytes of memory held behind holes
 	parts     []part
 	due       []aged // what Advance looks at
-	told      Conn   // an opening, for the Handler
+	told      Conn   // an opening, for the Handler: nothing of it but what abandon sets
 	wholly    bool   // tests: no connection begins as an opening
 	pool      bufferPool
 }
@@ -39,6 +39,10 @@ func New(l Limits, h Handler) *Assembler {
 		table:   newHashTable(),
 	}
 }
+
+// Fresh has f called with where memory for connections lies, before it is first used: whoever runs
+// the program may know how to have it mapped.
+func (a *Assembler) Fresh(f func(address, size uintptr)) { a.conns.fresh, a.openings.fresh = f, f }
 
 // Segment takes the next segment of the capture. It keeps no reference to it.
 func (a *Assembler) Segment(s *Segment) {
@@ -66,7 +70,7 @@ func (a *Assembler) take(c *conn, d Dir, s *Segment) {
 	if s.Flags&(ACK|RST) == ACK {
 		a.acknowledge(&c.half[d.Other()], s.Ack)
 	}
-	if c.closed { // by what had waited
+	if c.closed() { // by what had waited
 		return
 	}
 	switch {
@@ -79,16 +83,16 @@ func (a *Assembler) take(c *conn, d Dir, s *Segment) {
 	case s.Flags&(SYN|RST) == 0:
 		a.empty(h, seq)
 	}
-	if s.Flags&FIN != 0 && !c.closed {
+	if s.Flags&FIN != 0 && !c.closed() {
 		c.Dirs[d].SawFIN = true
 		if c.starting(d) && wire == 0 {
 			a.commit(h)
 		}
-		if !c.starting(d) && !c.closed {
+		if !c.starting(d) && !c.closed() {
 			a.sawFIN(h, seq+uint32(wire), s.Packet, s.Time)
 		}
 	}
-	if s.Flags&RST != 0 && !c.closed {
+	if s.Flags&RST != 0 && !c.closed() {
 		a.sawRST(h, s)
 	}
 	if a.pending.in(c.index) {
@@ -134,7 +138,7 @@ func (a *Assembler) Advance(now int64) {
 			continue
 		}
 		c := a.conns.at(k.index)
-		if c.closed { // by another one's needs
+		if c.closed() { // by another one's needs
 			continue
 		}
 		if now-c.stamp > a.limits.MaxIdle {

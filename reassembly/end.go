@@ -24,7 +24,7 @@ func (a *Assembler) sawFIN(h *half, seq uint32, packet, time int64) {
 		w.ackLow, w.ackProven = min(w.ackLow, off), min(w.ackProven, off)
 	}
 	a.settle(h, packet, time)
-	if !c.closed && a.asking(h) {
+	if !c.closed() && a.asking(h) {
 		a.pend(c)
 	}
 }
@@ -54,10 +54,10 @@ func (a *Assembler) sawRST(h *half, s *Segment) {
 
 // close ends c: what is held is delivered, what was acknowledged and never captured is reported.
 func (a *Assembler) close(c *conn, why End, packet, time int64) {
-	if c.closing {
+	if c.state != isOpen {
 		return
 	}
-	c.closing = true
+	c.state = closing
 	for i := range c.half {
 		h := &c.half[i]
 		if a.starting(h) {
@@ -87,7 +87,7 @@ func (a *Assembler) close(c *conn, why End, packet, time int64) {
 	case c.reset:
 		why = EndRST
 	}
-	c.closed, c.why, c.stamp = true, why, max(time, a.now)
+	c.state, c.why, c.stamp = closed, why, max(time, a.now)
 	a.recent.remove(c.index)
 	a.pending.remove(c.index)
 	a.handler.Close(&c.Conn, why, packet, time)

@@ -58,7 +58,6 @@ func (a *Assembler) chunk(h *half, b []byte, packet, time int64) {
 	st.Base = h.nextSeq - uint32(off)
 	h.advance(int64(len(b)))
 	st.Bytes += int64(len(b))
-	st.Trailing = 0
 	a.handler.Chunk(&c.Conn, h.d, Chunk{Off: off, Bytes: b, Packet: packet, Time: time})
 }
 
@@ -98,7 +97,7 @@ func (a *Assembler) place(h *half, v arrival) {
 	}
 	pos := max(off, h.next)
 	if pos > h.next {
-		a.of(h).Dirs[h.d].OutOfOrder++
+		a.of(h).Odd[h.d].OutOfOrder++
 	} else if !a.holds(h) {
 		if have > pos {
 			a.chunk(h, v.payload[pos-off:have-off], v.packet, v.time)
@@ -188,7 +187,7 @@ func (a *Assembler) addParts(pos, end, have int64) {
 // again counts and notes bytes that were there already.
 func (a *Assembler) again(h *half, kind NoteKind, off, end, have int64, v *arrival) {
 	c := a.of(h)
-	c.Dirs[h.d].Retransmitted += max(min(end, have)-off, 0)
+	c.Odd[h.d].Retransmitted += max(min(end, have)-off, 0)
 	a.note(c, h.d, kind, off, end-off, v.packet, v.time)
 }
 

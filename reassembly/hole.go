@@ -17,7 +17,7 @@ func (a *Assembler) acknowledge(h *half, ack uint32) {
 			return
 		}
 		a.commit(h)
-		if a.of(h).closed {
+		if a.of(h).closed() {
 			return
 		}
 	}
@@ -30,7 +30,7 @@ func (a *Assembler) acknowledge(h *half, ack uint32) {
 		if n := int64(int32(ack - s.seq)); n > 0 && n <= a.limits.reach() {
 			c := a.of(h)
 			a.jumpToStray(h, c.LastPacket, c.LastTime)
-			if c.closed {
+			if c.closed() {
 				return
 			}
 			ahead = int64(int32(ack - h.nextSeq))
@@ -65,7 +65,7 @@ func (a *Assembler) asking(h *half) bool {
 
 // pend has c looked at until nothing about it is undecided.
 func (a *Assembler) pend(c *conn) {
-	if a.pending.in(c.index) || c.closing {
+	if a.pending.in(c.index) || c.state != isOpen {
 		return
 	}
 	a.pending.push(c.index)
@@ -96,9 +96,9 @@ func (a *Assembler) decide(c *conn, packet, time int64) {
 		if w := &k.behind[i]; len(w.early) > 0 && (c.segs()-w.earlySegs >= startSegments || time-w.earlyTime >= startTime) {
 			a.commit(h)
 		}
-		for !c.closed && a.asking(h) && a.decideHole(h, packet, time) {
+		for !c.closed() && a.asking(h) && a.decideHole(h, packet, time) {
 		}
-		if c.closed {
+		if c.closed() {
 			return
 		}
 		undecided = undecided || a.starting(h) || a.asking(h)
@@ -154,7 +154,7 @@ func (a *Assembler) lostFIN(h *half) int64 {
 // peer was seen and has not acknowledged the bytes.
 func (a *Assembler) giveUp(h *half, end, packet, time int64) {
 	reason := NotCaptured
-	if c := a.of(h); !c.closing && h.ackLast < end && c.Dirs[h.d.Other()].Packets > 0 {
+	if c := a.of(h); c.state == isOpen && h.ackLast < end && c.Dirs[h.d.Other()].Packets > 0 {
 		reason = BufferLimit
 	}
 	a.lose(h, end, reason, packet, time)
@@ -182,10 +182,9 @@ func (a *Assembler) lose(h *half, end int64, reason Reason, packet, time int64) 
 
 func (a *Assembler) gap(h *half, n int64, reason Reason, packet, time int64) {
 	c := a.of(h)
-	st := &c.Dirs[h.d]
-	st.Gaps++
-	st.Missing += max(n, 0)
-	st.Trailing += max(n, 0)
+	odd := &c.Odd[h.d]
+	odd.Gaps++
+	odd.Missing += max(n, 0)
 	a.handler.Gap(&c.Conn, h.d, Gap{Off: h.next, Len: n, Reason: reason, Packet: packet, Time: time})
 }
 
@@ -222,7 +221,7 @@ func (a *Assembler) squeeze(c *conn, packet, time int64) bool {
 		if a.starting(h) {
 			a.commit(h)
 		}
-		if a.holds(h) && !c.closed {
+		if a.holds(h) && !c.closed() {
 			end, _ := a.hole(h)
 			a.giveUp(h, end, packet, time)
 		}

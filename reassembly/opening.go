@@ -77,13 +77,13 @@ func (a *Assembler) grow(i index) *conn {
 
 // abandon tells of the end of opening i, of which nothing is missing or held.
 func (a *Assembler) abandon(i index, why End, packet, time int64) {
-	o := a.opening(i)
-	a.told = Conn{ID: o.id, Flow: o.flow, SawSYN: true, SawSYNACK: o.segments > 1,
-		FirstPacket: o.first, FirstTime: o.firstTime, LastPacket: o.last, LastTime: o.time}
-	a.told.Dirs[Forward].Packets = int64(o.segments+1) / 2
-	a.told.Dirs[Backward].Packets = int64(o.segments) / 2
-	a.handler.Open(&a.told)
-	a.handler.Close(&a.told, why, packet, time)
+	o, t := a.opening(i), &a.told
+	t.ID, t.Flow, t.SawSYN, t.SawSYNACK = o.id, o.flow, true, o.segments > 1
+	t.FirstPacket, t.FirstTime, t.LastPacket, t.LastTime = o.first, o.firstTime, o.last, o.time
+	t.Dirs[Forward].Packets, t.Dirs[Backward].Packets = int64(o.segments+1)/2, int64(o.segments)/2
+	t.User, t.Layer, t.TLS = nil, nil, nil // of the one before
+	a.handler.Open(t)
+	a.handler.Close(t, why, packet, time)
 }
 
 // drop forgets opening i.

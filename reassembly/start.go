@@ -147,16 +147,16 @@ func (a *Assembler) resubmit(h *half) {
 	early := a.behind(h).early
 	a.behind(h).early = nil
 	for _, v := range early {
-		if v.wire = int64(len(v.payload)); v.wire > 0 && !c.closed {
+		if v.wire = int64(len(v.payload)); v.wire > 0 && !c.closed() {
 			a.arrive(h, v)
 		}
 	}
 	for _, v := range early {
 		n := len(v.payload)
-		if tail := v.wire - int64(n); tail > 0 && !c.closed {
+		if tail := v.wire - int64(n); tail > 0 && !c.closed() {
 			a.arrive(h, arrival{seq: v.seq + uint32(n), wire: tail, packet: v.packet, time: v.time})
 		}
-		if v.fin && !c.closed {
+		if v.fin && !c.closed() {
 			a.sawFIN(h, v.seq+uint32(v.wire), v.packet, v.time)
 		}
 		a.disown(c, v)
@@ -184,13 +184,13 @@ func (a *Assembler) within(h *half, v *arrival) bool {
 		}
 		if after > 0 && after <= reach {
 			a.jumpToStray(h, v.packet, v.time)
-			return !c.closed
+			return !c.closed()
 		}
 	}
 	a.dropStray(h)
 	if acked {
 		a.jump(h, v.seq, v.packet, v.time)
-		return !c.closed
+		return !c.closed()
 	}
 	s := a.own(c, *v)
 	a.behind(h).stray = &s
@@ -203,11 +203,11 @@ func (a *Assembler) jumpToStray(h *half, packet, time int64) {
 	s := *a.behind(h).stray
 	a.behind(h).stray = nil
 	a.jump(h, s.seq, packet, time)
-	if !c.closed {
+	if !c.closed() {
 		a.place(h, s)
 		a.settle(h, packet, time)
 	}
-	if s.fin && !c.closed {
+	if s.fin && !c.closed() {
 		a.sawFIN(h, s.seq+uint32(s.wire), s.packet, s.time)
 	}
 	a.disown(c, s)
@@ -225,7 +225,7 @@ func (a *Assembler) dropStray(h *half) {
 // jump restarts h at seq, behind a gap whose length is known where the sequence number can tell.
 func (a *Assembler) jump(h *half, seq uint32, packet, time int64) {
 	a.drain(h, packet, time)
-	if a.of(h).closed {
+	if a.of(h).closed() {
 		return
 	}
 	if n := int64(int32(seq - h.nextSeq)); n > 0 && n <= window {

@@ -1,22 +1,34 @@
 package reassembly
 
-// conn is a Conn with what reassembling it needs.
+// conn is a Conn with what reassembling it needs. What any segment needs lies together, up to
+// Conn.Dirs, in as few lines of the cache as can be: with many connections there is none of one in
+// it when its next segment comes.
 type conn struct {
-	Conn
-	ahead *ahead // nil until something waits or is undecided; pointers come first, for the collector
 	half  [2]half
-	stamp int64 // time of the last segment, for idleness; of a closed one, when it was closed
+	stamp int64  // time of the last segment, for idleness; of a closed one, when it was closed
+	ahead *ahead // nil until something waits or is undecided
 	index index
-	hash  uint32
 
+	state state
+	why   End // it was closed
 	// answered is set where the connection has the same endpoint at both ends, and began with the
 	// answer.
 	answered bool
 	reset    bool // a RST was seen; stragglers are let in for the grace
-	closing  bool
-	closed   bool
-	why      End
+	Conn
+	_ [32]byte // to whole lines
 }
+
+// state is how far a connection has come.
+type state uint8
+
+const (
+	isOpen state = iota
+	closing
+	closed
+)
+
+func (c *conn) closed() bool { return c.state == closed }
 
 // segs returns the number of segments of both directions.
 func (c *conn) segs() int64 { return c.Dirs[Forward].Packets + c.Dirs[Backward].Packets }
@@ -49,7 +61,7 @@ func (a *Assembler) find(s *Segment) (*conn, Dir) {
 	}
 	if c != nil {
 		switch {
-		case c.closed:
+		case c.closed():
 			if c.straggler(d, s, a.limits.reach()) {
 				return nil, d
 			}
@@ -133,7 +145,7 @@ func (a *Assembler) makeRoom(s *Segment) {
 
 // enter opens c, of which the first segment is known: it is found from now on.
 func (a *Assembler) enter(c *conn, id int64, f Flow, hash uint32, packet, time int64) {
-	c.ID, c.Flow, c.hash = id, f, hash
+	c.ID, c.Flow = id, f
 	c.FirstPacket, c.FirstTime, c.LastPacket, c.LastTime = packet, time, packet, time
 	for i := range c.half {
 		c.half[i].conn, c.half[i].d, c.half[i].fin = c.index, Dir(i), -1
@@ -159,7 +171,7 @@ func (a *Assembler) end(i index, why End, packet, time int64) {
 // forget drops a closed connection.
 func (a *Assembler) forget(c *conn) {
 	a.lingering.remove(c.index)
-	a.table.remove(c.hash, c.index)
+	a.table.remove(a.table.hash(&c.Flow), c.index)
 	a.conns.drop(c)
 	if a.last == c.index {
 		a.last = 0

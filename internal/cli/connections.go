@@ -219,10 +219,10 @@ func newConnection(c *dissect.Connection, why reassembly.End, sums *digests) con
 
 // newDirection counts what came in direction d of c.
 func newDirection(c *dissect.Connection, d reassembly.Dir) direction {
-	tcp, counts := &c.TCP.Dirs[d], &c.Counts[d]
-	return direction{Packets: tcp.Packets, Bytes: tcp.Bytes, Missing: tcp.Missing, Gaps: tcp.Gaps,
+	tcp, odd, counts := &c.TCP.Dirs[d], &c.TCP.Odd[d], &c.Counts[d]
+	return direction{Packets: tcp.Packets, Bytes: tcp.Bytes, Missing: odd.Missing, Gaps: odd.Gaps,
 		Frames: counts.Frames, Incomplete: counts.Incomplete, Skipped: counts.Skipped,
-		Retransmitted: tcp.Retransmitted, OutOfOrder: tcp.OutOfOrder}
+		Retransmitted: odd.Retransmitted, OutOfOrder: odd.OutOfOrder}
 }
 
 // endpointOf returns the side of c that sends in direction d.

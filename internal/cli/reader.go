@@ -66,7 +66,7 @@ func (n *issueCount) connection(c *dissect.Connection) {
 	for _, i := range c.Issues {
 		n.add(i.Severity)
 	}
-	n.warnings += c.TCP.Dirs[reassembly.Forward].Gaps + c.TCP.Dirs[reassembly.Backward].Gaps
+	n.warnings += c.TCP.Odd[reassembly.Forward].Gaps + c.TCP.Odd[reassembly.Backward].Gaps
 }
 
 // err returns errIssues with the counts where there are any.

@@ -168,7 +168,7 @@ func (c *collector) half(f *dissect.Frame, request bool) *half {
 func (c *collector) Closed(k *dissect.Connection, _ reassembly.End) {
 	for d, n := range k.Counts {
 		tcp := &k.TCP.Dirs[d]
-		b := Bytes{Stream: tcp.Bytes, Missing: tcp.Missing}
+		b := Bytes{Stream: tcp.Bytes, Missing: k.TCP.Odd[d].Missing}
 		if k.Protocol == dissect.ProtocolKafka {
 			b.Whole, b.Incomplete, b.Skipped = n.FrameBytes, n.PartialBytes+n.Limited, n.Skipped
 		} else {

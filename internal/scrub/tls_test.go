@@ -36,7 +36,7 @@ func (s *spoken) Exchange(x *dissect.Exchange) {
 }
 
 func (s *spoken) Closed(c *dissect.Connection, _ reassembly.End) {
-	s.gaps += c.TCP.Dirs[0].Gaps + c.TCP.Dirs[1].Gaps
+	s.gaps += c.TCP.Odd[0].Gaps + c.TCP.Odd[1].Gaps
 }
 
 func speak(t *testing.T, name string, keys *tls.Keys) *spoken {
