@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"math"
 	"strconv"
 
 	"github.com/kdissect/kdissect/internal/output"
@@ -19,8 +20,29 @@ type merger struct {
 }
 
 // heads are what of a worker's results is not taken yet: the first result, and the first connection
-// that was opened.
-type heads struct{ result, opened int }
+// that was opened. What of the two comes first is at place, and first is the first packet of its
+// connection: 0 where one is opened, since nothing else happens there.
+type heads struct {
+	result, opened int
+	place, first   int64
+	opens          bool // what comes first is a connection that was opened
+}
+
+// behindAll is the place of heads of which all is taken.
+const behindAll = math.MaxInt64
+
+// look finds out what comes first of rs.
+func (h *heads) look(rs *results) {
+	h.place, h.first, h.opens = behindAll, 0, false
+	if h.opened < len(rs.opened) {
+		h.place, h.opens = rs.opened[h.opened], true
+	}
+	if h.result < len(rs.list) {
+		if r := &rs.list[h.result]; r.place < h.place {
+			h.place, h.first, h.opens = r.place, r.first, false
+		}
+	}
+}
 
 func newMerger(workers int) *merger {
 	return &merger{next: make([]heads, workers), numbers: make([]numbering, workers)}
@@ -30,20 +52,25 @@ func newMerger(workers int) *merger {
 // connections' first packets: with the connection's number and the text, if there is any.
 func (m *merger) merge(b *batch, take func(r *result, connection int64, text []byte)) {
 	clear(m.next)
+	for w := range m.next {
+		m.next[w].look(&b.results[w])
+	}
 	for {
-		w, opened := m.first(b)
-		if w < 0 {
+		w := m.first()
+		rs, next, numbers := &b.results[w], &m.next[w], &m.numbers[w]
+		if next.place == behindAll {
 			break
 		}
-		rs, next, numbers := &b.results[w], &m.next[w], &m.numbers[w]
-		if opened {
+		if next.opens {
 			m.connections++
 			numbers.set(rs.seen-int64(len(rs.opened)-next.opened)+1, m.connections)
 			next.opened++
+			next.look(rs)
 			continue
 		}
 		r := &rs.list[next.result]
 		next.result++
+		next.look(rs)
 		if r.kind == exchange {
 			m.exchanges++
 			m.late = m.checker.Check(m.exchanges, rs.sent[r.sentFrom:r.sentTo])
@@ -51,7 +78,10 @@ func (m *merger) merge(b *batch, take func(r *result, connection int64, text []b
 				r.late.add(i.Severity)
 			}
 		}
-		number := numbers.of(r.id)
+		var number int64
+		if r.kind != exchange || r.slotTo > r.slotFrom {
+			number = numbers.of(r.id)
+		}
 		text := rs.blockOf(r.block)
 		switch {
 		case r.before > 0:
@@ -73,30 +103,14 @@ func (m *merger) merge(b *batch, take func(r *result, connection int64, text []b
 	}
 }
 
-// first returns the worker whose next result comes first, or -1, and whether it is a connection
-// that was opened.
-func (m *merger) first(b *batch) (worker int, opened bool) {
-	worker = -1
-	var place, first int64
-	for w, next := range m.next {
-		rs := &b.results[w]
-		var p, f int64 // where a connection is opened nothing else happens
-		isOpen := next.opened < len(rs.opened)
-		if isOpen {
-			p = rs.opened[next.opened]
-		}
-		if next.result < len(rs.list) {
-			if r := &rs.list[next.result]; !isOpen || r.place < p {
-				p, f, isOpen = r.place, r.first, false
-			}
-		} else if !isOpen {
-			continue
-		}
-		if worker < 0 || p < place || p == place && f < first {
-			worker, opened, place, first = w, isOpen, p, f
+// first returns the worker whose next result, or connection that was opened, comes first.
+func (m *merger) first() (worker int) {
+	for w := 1; w < len(m.next); w++ {
+		if h, best := &m.next[w], &m.next[worker]; h.place < best.place || h.place == best.place && h.first < best.first {
+			worker = w
 		}
 	}
-	return worker, opened
+	return worker
 }
 
 // fill appends the text of a block from a place on, with all that belongs there.

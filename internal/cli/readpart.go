@@ -83,15 +83,14 @@ func (p *readPart) Limit() string {
 
 // Closed implements dissect.Handler.
 func (p *readPart) Closed(c *dissect.Connection, _ reassembly.End) {
-	res := result{kind: closed, first: c.TCP.FirstPacket, id: c.TCP.ID}
-	if p.selection.onConnection(c) {
-		res.issues.connection(c)
-	}
 	rs := *p.into
-	if res.issues != (issueCount{}) {
-		rs.add(res)
+	if p.selection.onConnection(c) {
+		var found issueCount
+		if found.connection(c); found != (issueCount{}) {
+			rs.add(result{kind: closed, first: c.TCP.FirstPacket, id: c.TCP.ID, issues: found})
+		}
 	}
-	rs.end(res.id)
+	rs.end(c.TCP.ID)
 }
 
 // take implements divisible.
