@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"reflect"
 	"sync"
 	"sync/atomic"
 )
@@ -33,10 +34,11 @@ func (b *Block) shared() bool { return b.refs.Load() > 1 }
 
 // blockPool keeps free blocks of one size.
 type blockPool struct {
-	size int
-	keep int // free blocks to keep
-	mu   sync.Mutex
-	free []*Block
+	size  int
+	keep  int                         // free blocks to keep
+	fresh func(address, size uintptr) // is told of a new one; may be nil
+	mu    sync.Mutex
+	free  []*Block
 }
 
 // get returns a block of at least size bytes (the pool's own size where that is more), held once.
@@ -44,6 +46,9 @@ func (p *blockPool) get(size int) *Block {
 	b := p.pop(size)
 	if b == nil {
 		b = &Block{data: make([]byte, max(size, p.size)), home: p}
+		if p.fresh != nil {
+			p.fresh(reflect.ValueOf(b.data).Pointer(), uintptr(len(b.data)))
+		}
 	}
 	b.refs.Store(1)
 	return b

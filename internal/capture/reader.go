@@ -26,6 +26,8 @@ type Options struct {
 	// header of pcap, the section headers and interface descriptions of pcapng. It is alive
 	// during the call; nil ignores.
 	Frame func(record []byte)
+	// Fresh is called with where memory for packets lies, before it is first used; nil ignores.
+	Fresh func(address, size uintptr)
 }
 
 // Reader reads capture files as one capture. It is for one goroutine, but Progress may be called
@@ -61,7 +63,7 @@ func Open(ctx context.Context, names []string, opts Options) (*Reader, error) {
 	r := &Reader{ctx: ctx, opts: opts, names: names}
 	// The memory of all blocks together stays that of a few large ones.
 	size := min(opts.Limits.Block, max(opts.Limits.Block*16/max(len(names), 1), 64<<10))
-	r.pool = &blockPool{size: size, keep: 32}
+	r.pool = &blockPool{size: size, keep: 32, fresh: opts.Fresh}
 	for i, name := range names {
 		if err := r.add(i, name); err != nil {
 			_ = r.Close()

@@ -34,6 +34,9 @@ func (p *pipeline) newLane(handler dissect.Handler, decrypt *decryption, tap tap
 		chunks = tap(chunks)
 	}
 	l.assembler = reassembly.New(p.source.limits.reassembly(p.workers()), chunks)
+	if p.tick == nil { // a broker's machine is left to the broker
+		l.assembler.Fresh(p.pages.want)
+	}
 	return l
 }
 

@@ -54,6 +54,7 @@ type pipeline struct {
 	// What all lanes share: what may be held of frames, and what is known of topics and brokers.
 	buffers *frame.Budget
 	facts   *dissect.Facts
+	pages   largePages
 }
 
 // run reads the files to the end, or until it is interrupted or stopped. What is complete by then
@@ -91,6 +92,7 @@ func (p *pipeline) read() error {
 	r, err := capture.Open(ctx, p.files, capture.Options{
 		Stdin:   p.env.stdin,
 		Secrets: secrets,
+		Fresh:   p.pages.want,
 		Warn: func(w capture.Warning) {
 			p.warnings++
 			p.env.warn("%s", w)
