@@ -41,6 +41,9 @@ func (b *Budget) take(n int64) bool {
 	return true
 }
 
+// step is how much a Pool takes ahead: little enough for many of them.
+func (b *Budget) step() int64 { return min(64<<10, b.max/1024) }
+
 // roomy reports whether most is left.
 func (b *Budget) roomy() bool { return b.lent.Load() < b.max/4 }
 
@@ -49,6 +52,7 @@ func (b *Budget) roomy() bool { return b.lent.Load() < b.max/4 }
 type Pool struct {
 	budget *Budget
 	lent   int64
+	ahead  int64 // bytes taken from the budget and not lent: other goroutines are seldom disturbed
 	idle   [maxClass + 1][]*Buffer
 
 	windows Spares[*window]
@@ -69,13 +73,40 @@ func NewPool(b *Budget) *Pool { return &Pool{budget: b} }
 // Lent returns the bytes that are out.
 func (p *Pool) Lent() int64 { return p.lent }
 
+// take takes n bytes to be lent, if there are so many.
+func (p *Pool) take(n int64) bool {
+	if p.ahead < n {
+		short, step := n-p.ahead, p.budget.step()
+		switch {
+		case p.budget.take(short + step):
+			p.ahead += short + step
+		case p.budget.take(short):
+			p.ahead += short
+		default:
+			return false
+		}
+	}
+	p.ahead -= n
+	p.lent += n
+	return true
+}
+
+// give takes back n bytes that were lent.
+func (p *Pool) give(n int64) {
+	p.lent -= n
+	p.ahead += n
+	if step := p.budget.step(); p.ahead > 2*step {
+		p.budget.lent.Add(step - p.ahead)
+		p.ahead = step
+	}
+}
+
 // Get returns an empty buffer for n bytes, or nil where the limit forbids it.
 func (p *Pool) Get(n int) *Buffer {
 	class := max(minClass, bits.Len(uint(max(n, 1)-1)))
-	if class > maxClass || !p.budget.take(1<<class) {
+	if class > maxClass || !p.take(1<<class) {
 		return nil
 	}
-	p.lent += 1 << class
 	if idle := p.idle[class]; len(idle) > 0 {
 		b := idle[len(idle)-1]
 		p.idle[class] = idle[:len(idle)-1]
@@ -90,8 +121,7 @@ func (p *Pool) Put(b *Buffer) {
 	if b == nil {
 		return
 	}
-	p.lent -= 1 << b.class
-	p.budget.lent.Add(-1 << b.class)
+	p.give(1 << b.class)
 	if len(p.idle[b.class]) < max(1, keepIdle>>b.class) && b.class <= 23 {
 		p.idle[b.class] = append(p.idle[b.class], b)
 	}
