@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"embed"
 	"io/fs"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -304,18 +305,22 @@ func ReadCatalogue(fsys fs.FS, dir string) (*Catalogue, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &notationReader{}
-	for _, e := range entries {
-		if !strings.HasSuffix(e.Name(), ".txt") {
-			continue
+	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return !strings.HasSuffix(e.Name(), ".txt") })
+	// The program does nothing else meanwhile, so that each processor reads a part.
+	parts := make([]notationReader, min(runtime.GOMAXPROCS(0), 4))
+	errs := make([]error, len(parts))
+	var reading sync.WaitGroup
+	for i := range parts {
+		mine := entries[i*len(entries)/len(parts) : (i+1)*len(entries)/len(parts)]
+		reading.Go(func() { errs[i] = parts[i].files(fsys, dir, mine) })
+	}
+	reading.Wait()
+	var r notationReader
+	for i := range parts {
+		if errs[i] != nil {
+			return nil, errs[i]
 		}
-		src, err := fs.ReadFile(fsys, dir+"/"+e.Name())
-		if err != nil {
-			return nil, err
-		}
-		if err := r.file(e.Name(), string(src)); err != nil {
-			return nil, err
-		}
+		r.join(&parts[i])
 	}
 	return r.catalogue()
 }

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"fmt"
+	"io/fs"
 	"slices"
 	"strconv"
 	"strings"
@@ -56,6 +57,28 @@ func (r *notationReader) file(name, src string) error {
 		}
 	}
 	return nil
+}
+
+// files reads files of a folder.
+func (r *notationReader) files(fsys fs.FS, dir string, entries []fs.DirEntry) error {
+	for _, e := range entries {
+		src, err := fs.ReadFile(fsys, dir+"/"+e.Name())
+		if err != nil {
+			return err
+		}
+		if err := r.file(e.Name(), string(src)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// join adds what another has read.
+func (r *notationReader) join(o *notationReader) {
+	r.releases = append(r.releases, o.releases...)
+	r.apis = append(r.apis, o.apis...)
+	r.data = append(r.data, o.data...)
+	r.spans = append(r.spans, o.spans...)
 }
 
 func (r *notationReader) at(line int, err error) error {
