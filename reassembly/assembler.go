@@ -204,7 +204,7 @@ func (a *Assembler) Flush() {
 		a.close(c, EndCapture, c.LastPacket, c.LastTime)
 		conns = conns[1:]
 	}
-	a.conns, a.openings, a.table = arena{}, slabs[opening]{}, newHashTable()
+	a.conns, a.openings, a.table = arena{slabs: slabs[conn]{fresh: a.conns.fresh}}, slabs[opening]{fresh: a.openings.fresh}, newHashTable()
 	a.pending, a.lingering = list{}, list{}
 	a.last = 0
 }

@@ -50,10 +50,10 @@ func (b *Budget) roomy() bool { return b.lent.Load() < b.max/4 }
 // Pool lends buffers as its budget allows. It serves one goroutine. The Splitters that share it also
 // have from it what they need at times only.
 type Pool struct {
-	budget *Budget
-	lent   int64
-	ahead  int64 // bytes taken from the budget and not lent: other goroutines are seldom disturbed
-	idle   [maxClass + 1][]*Buffer
+	budget  *Budget
+	lent    int64
+	reserve int64 // bytes taken from the budget and not lent: other goroutines are seldom disturbed
+	idle    [maxClass + 1][]*Buffer
 
 	windows Spares[*window]
 	parts   Spares[*part]
@@ -75,18 +75,18 @@ func (p *Pool) Lent() int64 { return p.lent }
 
 // take takes n bytes to be lent, if there are so many.
 func (p *Pool) take(n int64) bool {
-	if p.ahead < n {
-		short, step := n-p.ahead, p.budget.step()
+	if p.reserve < n {
+		short, step := n-p.reserve, p.budget.step()
 		switch {
 		case p.budget.take(short + step):
-			p.ahead += short + step
+			p.reserve += short + step
 		case p.budget.take(short):
-			p.ahead += short
+			p.reserve += short
 		default:
 			return false
 		}
 	}
-	p.ahead -= n
+	p.reserve -= n
 	p.lent += n
 	return true
 }
@@ -94,10 +94,10 @@ func (p *Pool) take(n int64) bool {
 // give takes back n bytes that were lent.
 func (p *Pool) give(n int64) {
 	p.lent -= n
-	p.ahead += n
-	if step := p.budget.step(); p.ahead > 2*step {
-		p.budget.lent.Add(step - p.ahead)
-		p.ahead = step
+	p.reserve += n
+	if step := p.budget.step(); p.reserve > 2*step {
+		p.budget.lent.Add(step - p.reserve)
+		p.reserve = step
 	}
 }
 

@@ -150,7 +150,7 @@ type Owner interface {
 	Sink
 }
 
-// Limits bound a Splitter. Zero fields mean the default.
+// Limits bound a Splitter. WithDefaults puts the default in place of zero.
 type Limits struct {
 	MaxFrame  int32 // size of a frame that is given whole; default 128 MiB
 	MaxSearch int32 // size of a frame that is found again after loss; default 16 MiB

@@ -49,7 +49,8 @@ func newMerger(workers int) *merger {
 }
 
 // merge calls take with each result of b in order of place, those of one place in order of their
-// connections' first packets: with the connection's number and the text, if there is any.
+// connections' first packets: with the connection's number, where that is asked for, and the text,
+// if there is any.
 func (m *merger) merge(b *batch, take func(r *result, connection int64, text []byte)) {
 	clear(m.next)
 	for w := range m.next {

@@ -19,7 +19,8 @@ type divisible interface {
 	// part returns the part of a worker, which adds what it finds to what into points to at the
 	// time, and what it puts in front of the dissector; nil is nothing.
 	part(into **results) (dissect.Handler, tap, error)
-	// take takes a result of any worker, in order, with the connection's number.
+	// take takes a result of any worker, in order, with the connection's number: of an exchange only
+	// where its text has a place for it, else 0.
 	take(r *result, connection int64, text []byte)
 	// flush sends on what was taken.
 	flush()
