@@ -31,6 +31,7 @@ type Decoder struct {
 	sink    tree.Sink
 	visitor visitor // of Visit
 	path    []step
+	places  places
 	config  []byte // name of the config whose value comes next
 	marked  bool   // the broker says that the config is secret, and so are its synonyms
 	// reported is set once the error that sticks in r was told; contained where one was met
@@ -342,7 +343,7 @@ func (d *Decoder) recordSet(b []byte, span tree.Span, sink tree.Sink) {
 	switch {
 	case len(b) == 0:
 	case d.Records != nil:
-		d.Records.Walk(b, span, where(d.path), sink)
+		d.Records.Walk(b, span, d.places.where(d.path), sink)
 	default:
 		sink.Leaf(tree.Event{Desc: restDesc, Span: span, Value: tree.Value{Bytes: b}, Flags: tree.FlagStructural})
 	}

@@ -85,7 +85,7 @@ func (d *Decoder) claimed(f *schema.Field, flags tree.Flags, index int32, b []by
 		}
 		span := tree.Span{Off: whole.Off, Len: whole.Len - int32(len(b))}
 		length := tree.Event{Desc: desc, Span: span, Value: tree.Value{Num: sent}, Flags: tree.FlagStructural}
-		d.Payloads.Payload(length, where(d.path), d.sink)
+		d.Payloads.Payload(length, d.places.where(d.path), d.sink)
 	case c.Limit:
 		d.issue(tree.Warning, tree.CodeLimit, int(whole.Off), int(whole.Len), c.Unread)
 	case c.Unread != "":
