@@ -113,23 +113,25 @@ func (r Region) String() string {
 
 // Desc is the static part of an event: one for each field of a schema, shared by all events.
 type Desc struct {
+	// What each event is looked at for comes first, in one line of the cache.
 	Name     string // as the schema writes it, such as "GroupIds" or "request_api_key"
 	Key      string // JSON member name, such as "groupIds"; empty where JSON has no member for it
-	Type     string // such as "[]string" or "DescribedGroup"
-	About    string // one line of description
+	Names    Names  // words for the values of an enumeration, or nil
+	Order    int32  // position among the members of its struct in the schema
 	Kind     Kind
 	Enc      Encoding // of the length or count; EncNone for fixed sizes
 	Region   Region
 	Role     uint8 // a meaning given by the producer of events, 0 for none
-	Names    Names // words for the values of an enumeration, or nil
 	Time     bool  // milliseconds since 1970
 	Derived  bool  // JSON shows Aux, the value computed from what is on the wire
 	Nullable bool
-	Secret   bool   // never shown unless asked for
-	Data     bool   // contents of a record, shown as Values says
-	Default  string // as the schema writes it, empty where it writes none
-	Order    int32  // position among the members of its struct in the schema
-	Late     bool   // struct only: a tagged member stands before an untagged one in the schema
+	Secret   bool // never shown unless asked for
+	Data     bool // contents of a record, shown as Values says
+	Late     bool // struct only: a tagged member stands before an untagged one in the schema
+
+	Type    string // such as "[]string" or "DescribedGroup"
+	About   string // one line of description
+	Default string // as the schema writes it, empty where it writes none
 }
 
 // Value is what was read. Num holds integers (sign-extended), bools (0 or 1) and the bits of

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"unicode/utf8"
+	"unsafe"
 
 	"github.com/kdissect/kdissect/tree"
 )
@@ -31,9 +32,10 @@ type body struct {
 	full bool // no more text may come
 	told bool // that it is, with an issue
 
-	levels  []level
-	pieces  []piece // of the objects that are open
-	scratch []byte
+	plainKeys plainKeys
+	levels    []level
+	pieces    []piece // of the objects that are open
+	scratch   []byte
 
 	header, root extent // in buf; set when complete
 	hasRoot      bool   // a body, or what stands for it, was begun
@@ -114,18 +116,29 @@ func (s *body) top() *level {
 
 // push opens a level inside the present one.
 func (s *body) push(e *tree.Event, kind levelKind) *level {
-	l := level{desc: e.Desc, kind: kind, holder: -1, index: -1, tag: -1, flags: e.Flags, at: len(s.buf), pieces: len(s.pieces)}
-	if e.Has(tree.FlagElement) {
-		l.index = e.Index
-	}
-	if up := s.top(); up != nil {
-		l.holder, l.record = up.holder, up.record
+	n := len(s.levels)
+	holder, record := int32(-1), false
+	if n > 0 {
+		holder, record = s.levels[n-1].holder, s.levels[n-1].record
 	}
 	if kind == levelObject || kind == levelArray {
-		l.holder = int32(len(s.levels))
+		holder = int32(n)
 	}
-	s.levels = append(s.levels, l)
-	return &s.levels[len(s.levels)-1]
+	index := int32(-1)
+	if e.Has(tree.FlagElement) {
+		index = e.Index
+	}
+	if n < cap(s.levels) {
+		s.levels = s.levels[:n+1]
+	} else {
+		s.levels = append(s.levels, level{})
+	}
+	// In place: the processor would have to wait for a copy of what was just stored.
+	l := &s.levels[n]
+	l.desc, l.kind, l.holder, l.index, l.tag, l.flags = e.Desc, kind, holder, index, -1, e.Flags
+	l.record, l.mixed, l.settled, l.root = record, false, false, false
+	l.at, l.pieces = len(s.buf), len(s.pieces)
+	return l
 }
 
 // holder returns the object or array that members now go to, or nil.
@@ -214,24 +227,51 @@ func (s *body) name(h *level, e *tree.Event, suffix string) bool {
 	}
 	s.pieces = append(s.pieces, piece{order: e.Desc.Order, at: len(s.buf)})
 	s.buf = append(s.buf, ',', '"')
-	s.buf = appendKey(s.buf, e.Desc.Key)
+	if s.plainKeys.hold(e.Desc) {
+		s.buf = append(s.buf, e.Desc.Key...)
+	} else {
+		s.buf = appendKey(s.buf, e.Desc.Key)
+	}
 	s.buf = append(s.buf, suffix...)
 	s.buf = append(s.buf, '"', ':')
 	return true
 }
 
-// appendKey appends a member's name without its quotes. Names that users' schemas give may hold
-// anything.
-func appendKey(b []byte, key string) []byte {
+// plainKeys remembers members whose names JSON shows as they are: looking at each letter again would
+// take as long as writing the values. Names that users' schemas give may hold anything.
+type plainKeys [1024]*tree.Desc
+
+// hold reports whether d is one.
+func (p *plainKeys) hold(d *tree.Desc) bool {
+	at := &p[uintptr(unsafe.Pointer(d))/16%uintptr(len(p))]
+	if *at == d {
+		return true
+	}
+	if !plainKey(d.Key) {
+		return false
+	}
+	*at = d
+	return true
+}
+
+func plainKey(key string) bool {
 	for i := 0; i < len(key); i++ {
 		if c := key[i]; c < 0x20 || c == '"' || c == '\\' || c >= utf8.RuneSelf {
-			from := len(b)
-			b = appendString(b, key)
-			copy(b[from:], b[from+1:len(b)-1])
-			return b[:len(b)-2]
+			return false
 		}
 	}
-	return append(b, key...)
+	return true
+}
+
+// appendKey appends a member's name without its quotes.
+func appendKey(b []byte, key string) []byte {
+	if plainKey(key) {
+		return append(b, key...)
+	}
+	from := len(b)
+	b = appendString(b, key)
+	copy(b[from:], b[from+1:len(b)-1])
+	return b[:len(b)-2]
 }
 
 // records begins a record set: its size, and the batches where they are wanted.
