@@ -98,10 +98,12 @@ func (d *Decryptor) layer(t *reassembly.Conn) *layer {
 	if l, ok := t.Layer.(*layer); ok {
 		return l
 	}
-	l := &layer{}
+	var l *layer
 	if n := len(d.free); n > 0 {
 		l = d.free[n-1]
 		d.free = d.free[:n-1]
+	} else {
+		l = &layer{}
 	}
 	t.Layer = l
 	return l
