@@ -22,7 +22,7 @@ func TestMemoryOfConnections(t *testing.T) {
 // but opened.
 func TestFresh(t *testing.T) {
 	var told [][2]uintptr
-	a := New(Limits{}, nothing{})
+	a := New(Limits{}, deaf{})
 	a.Fresh(func(address, size uintptr) { told = append(told, [2]uintptr{address, address + size}) })
 	within := func(v any) {
 		at := reflect.ValueOf(v).Pointer()
@@ -44,13 +44,3 @@ func TestFresh(t *testing.T) {
 	within(a.opening(1 | early))
 	within(a.opening(3*slabSize | early))
 }
-
-// nothing is a Handler that does nothing.
-type nothing struct{}
-
-func (nothing) Open(*Conn)                      {}
-func (nothing) Chunk(*Conn, Dir, Chunk)         {}
-func (nothing) Gap(*Conn, Dir, Gap)             {}
-func (nothing) Note(*Conn, Dir, Note)           {}
-func (nothing) Finish(*Conn, Dir, int64, int64) {}
-func (nothing) Close(*Conn, End, int64, int64)  {}
