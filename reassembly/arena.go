@@ -31,7 +31,8 @@ func (r *slabs[T]) take() index {
 	}
 	if r.used == len(r.slabs)*slabSize {
 		s := make([]T, slabSize)
-		if v := reflect.ValueOf(s); r.fresh != nil {
+		if r.fresh != nil {
+			v := reflect.ValueOf(s)
 			r.fresh(v.Pointer(), slabSize*v.Type().Elem().Size())
 		}
 		r.slabs = append(r.slabs, s)

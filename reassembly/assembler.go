@@ -204,7 +204,9 @@ func (a *Assembler) Flush() {
 		a.close(c, EndCapture, c.LastPacket, c.LastTime)
 		conns = conns[1:]
 	}
-	a.conns, a.openings, a.table = arena{slabs: slabs[conn]{fresh: a.conns.fresh}}, slabs[opening]{fresh: a.openings.fresh}, newHashTable()
+	fresh := a.conns.fresh
+	a.conns, a.openings, a.table = arena{}, slabs[opening]{}, newHashTable()
+	a.Fresh(fresh)
 	a.pending, a.lingering = list{}, list{}
 	a.last = 0
 }

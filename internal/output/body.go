@@ -118,8 +118,8 @@ func (s *body) top() *level {
 func (s *body) push(e *tree.Event, kind levelKind) *level {
 	n := len(s.levels)
 	holder, record := int32(-1), false
-	if n > 0 {
-		holder, record = s.levels[n-1].holder, s.levels[n-1].record
+	if up := s.top(); up != nil {
+		holder, record = up.holder, up.record
 	}
 	if kind == levelObject || kind == levelArray {
 		holder = int32(n)
