@@ -76,7 +76,9 @@ func (a *Assembler) take(c *conn, d Dir, s *Segment) {
 	switch {
 	case wire > 0:
 		if h.phase == firm && seq == h.nextSeq && !c.holds(d) && int(wire) == len(s.Payload) && h.fin < 0 {
+			c.Own = true
 			a.chunk(h, s.Payload, s.Packet, s.Time)
+			c.Own = false
 		} else {
 			a.arrive(h, arrival{seq, s.Payload, wire, s.Flags&FIN != 0, s.Packet, s.Time})
 		}

@@ -3,9 +3,12 @@ package reassembly
 // Conn is one TCP connection as the capture shows it. It is alive until the call of Handler.Close
 // for it returns.
 type Conn struct {
-	Flow       Flow // the Forward direction
-	SawSYN     bool // the opening SYN was captured
-	SawSYNACK  bool // the SYN-ACK was captured
+	Flow      Flow // the Forward direction
+	SawSYN    bool // the opening SYN was captured
+	SawSYNACK bool // the SYN-ACK was captured
+	// Own is set while a chunk is handed on whose bytes are its segment's own, and live as long as
+	// those. A Handler in front that hands on other bytes clears it.
+	Own        bool
 	LastPacket int64
 	LastTime   int64 // nanoseconds since 1970
 

@@ -206,6 +206,6 @@ func (p *Pool) takeFrame() *Frame {
 }
 
 func (p *Pool) putFrame(f *Frame) {
-	f.Bytes, f.Buf, f.Marks = nil, nil, nil
+	f.Bytes, f.Buf, f.Marks, f.InChunk = nil, nil, nil, false
 	p.frame = f
 }

@@ -15,6 +15,8 @@ type Splitter struct {
 	trusted bool
 	// verify is set where the next header shows whether the splitter is still in step.
 	verify bool
+	// inChunk is set while frames are cut out of the chunk itself.
+	inChunk bool
 
 	off    int64 // stream offset of the next byte
 	packet int64 // the last one seen
@@ -87,7 +89,9 @@ func (s *Splitter) Chunk(off int64, b []byte, packet, time int64) {
 	}
 	s.packet, s.time = packet, time
 	if s.state == Synced {
+		s.inChunk = true
 		n := s.inStep(b)
+		s.inChunk = false
 		if n == len(b) {
 			return
 		}
@@ -155,7 +159,7 @@ func (s *Splitter) direct(b []byte) int {
 	s.off += int64(total)
 	f := s.pool.takeFrame()
 	f.one[0] = Mark{0, s.packet, s.time}
-	f.Marks = f.one[:]
+	f.Marks, f.InChunk = f.one[:], s.inChunk
 	if f.Missing.Why != Nothing {
 		f.Missing = Missing{}
 	}

@@ -1,6 +1,7 @@
 package frame
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
@@ -292,6 +293,31 @@ func TestBadSizeIsSearchedOver(t *testing.T) {
 		assert.Equal(t, 2, out.whole, "size %d: %v", size, out.lines)
 	}
 }
+
+// TestInChunk has frames told apart that lie in the chunk itself, and those out of other memory.
+func TestInChunk(t *testing.T) {
+	a := toyFrame([]byte("abc"))
+	var got []bool
+	var s Splitter
+	limits := Limits{}.WithDefaults()
+	s.Init(owner{toy{}, told(func(f *Frame) { got = append(got, f.InChunk) })}, NewPool(NewBudget(0)), &limits, 0, InStep)
+	off := int64(0)
+	for _, parts := range [][][]byte{{a}, {a[:3]}, nil, {[]byte("garbage"), a, a}, {a, a[:5]}, {a[5:], a}} {
+		if parts == nil {
+			s.Gap(Gap{Off: off, Len: -1})
+		}
+		b := bytes.Join(parts, nil)
+		s.Chunk(off, b, 1, 1)
+		off += int64(len(b))
+	}
+	assert.Equal(t, []bool{true, false, false, true, false, true}, got)
+}
+
+// told is a Sink that is a function.
+type told func(*Frame)
+
+func (f told) Frame(g *Frame) { f(g) }
+func (told) Skip(Skip)        {}
 
 func TestOversizeFrameIsSteppedOver(t *testing.T) {
 	a, b := toyFrame(make([]byte, 5000)), toyFrame([]byte("next"))

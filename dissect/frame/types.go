@@ -114,6 +114,8 @@ type Frame struct {
 	// Buf holds Bytes where they were gathered from several chunks. A receiver may keep it by
 	// setting this to nil, and then gives it back to the Pool.
 	Buf *Buffer
+	// InChunk is set where Bytes are of the chunk that was given last.
+	InChunk bool
 
 	one [1]Mark // of a frame that came in one chunk
 }

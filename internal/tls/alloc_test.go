@@ -60,6 +60,46 @@ func TestRecordsDoNotAllocate(t *testing.T) {
 	})
 }
 
+// owns notes whether the bytes of chunks are said to be of segments.
+type owns struct {
+	discard
+	got []bool
+}
+
+func (o *owns) Chunk(t *reassembly.Conn, _ reassembly.Dir, _ reassembly.Chunk) {
+	o.got = append(o.got, t.Own)
+}
+
+// TestOnlyWhatPassesIsOfSegments: what was queued or decrypted is not.
+func TestOnlyWhatPassesIsOfSegments(t *testing.T) {
+	next := &owns{}
+	d := New(next, Options{})
+	conn := &reassembly.Conn{ID: 1}
+	for _, b := range [][]byte{{22}, {9}, {7}} {
+		conn.Own = true
+		d.Chunk(conn, reassembly.Forward, reassembly.Chunk{Bytes: b, Packet: 1})
+	}
+	assert.Equal(t, []bool{false, false, true}, next.got)
+
+	cert := certificate(t, true)
+	for name, config := range setups() {
+		server := config.Clone()
+		server.Certificates = []stdtls.Certificate{cert}
+		pieces, keys := run(t, config.Clone(), server, noise(20))
+		next := &owns{}
+		d := New(next, Options{Keys: keys})
+		conn := &reassembly.Conn{ID: 1}
+		var off [2]int64
+		for _, s := range segments(joined(pieces, 1<<24), 1448) {
+			conn.Own = true
+			d.Chunk(conn, s.dir, reassembly.Chunk{Off: off[s.dir], Bytes: s.b, Packet: 1})
+			off[s.dir] += int64(len(s.b))
+		}
+		assert.NotEmpty(t, next.got, name)
+		assert.NotContains(t, next.got, true, name)
+	}
+}
+
 // BenchmarkDecryptor reads a connection of one large answer.
 func BenchmarkDecryptor(b *testing.B) {
 	cert := certificate(b, true)

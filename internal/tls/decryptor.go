@@ -166,6 +166,7 @@ func (d *Decryptor) Close(t *reassembly.Conn, why reassembly.End, packet, time i
 
 // take takes an event of a connection that is TLS or may be.
 func (d *Decryptor) take(t *reassembly.Conn, l *layer, e event) {
+	t.Own = false
 	if l.session != nil {
 		l.session.take(e)
 		return
