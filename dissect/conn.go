@@ -213,6 +213,7 @@ func (c *conn) skipped(d reassembly.Dir, s frame.Skip) {
 		c.Skips = append(c.Skips, skip)
 	}
 	if c.d.skips != nil {
+		c.d.HandOver()
 		c.d.skips.Skipped(&c.Connection, skip)
 	}
 }

@@ -31,8 +31,10 @@ type Dissector struct {
 	flights   pair.Shared[*exchange]
 	silent    Connection // one without bytes, for the handler: there may be many
 	number    int64
+	gathered  gathered
 
 	packet, time int64 // of the event that is handled
+	own          bool  // its bytes live on
 }
 
 var _ reassembly.Handler = (*Dissector)(nil)
@@ -81,12 +83,20 @@ func (d *Dissector) Facts() *Facts { return d.view.facts }
 // facts of places before it. Facts of places before horizon, which is at most place and never
 // goes back, are known; they are waited for where another Dissector has not come so far. A
 // Dissector that is never told is alone, and knows what it has learned at once.
-func (d *Dissector) At(place, horizon int64) { d.view.at(place, horizon) }
+func (d *Dissector) At(place, horizon int64) {
+	if horizon != d.view.horizon {
+		d.HandOver()
+	}
+	d.view.at(place, horizon)
+}
 
 // Passed says that nothing will happen at places before place any more. With several Dissectors
 // it must be called now and then, also on one that has nothing to do, and at the end with
 // math.MaxInt64.
-func (d *Dissector) Passed(place int64) { d.view.pass(place) }
+func (d *Dissector) Passed(place int64) {
+	d.HandOver()
+	d.view.pass(place)
+}
 
 // Await returns once all other Dissectors that share d's Facts have passed d's place.
 func (d *Dissector) Await() { d.view.await() }
@@ -112,15 +122,18 @@ func (d *Dissector) Chunk(t *reassembly.Conn, dir reassembly.Dir, ch reassembly.
 	}
 	d.packet, d.time = ch.Packet, ch.Time
 	if c.phase == detecting {
+		d.own = false
 		c.detect(event{dir: dir, off: ch.Off, packet: ch.Packet, time: ch.Time}, ch.Bytes)
 		return
 	}
+	d.own = t.Own && d.opt.Gather
 	c.chunk(dir, ch.Off, ch.Bytes, ch.Packet, ch.Time)
 }
 
 // Gap implements reassembly.Handler.
 func (d *Dissector) Gap(t *reassembly.Conn, dir reassembly.Dir, g reassembly.Gap) {
 	c := d.conn(t)
+	d.own = false
 	if len(c.Gaps) < d.limits.Listed {
 		c.Gaps = append(c.Gaps, DirGap{dir, g})
 	}
@@ -154,6 +167,7 @@ func (d *Dissector) Note(t *reassembly.Conn, dir reassembly.Dir, n reassembly.No
 // Finish implements reassembly.Handler.
 func (d *Dissector) Finish(t *reassembly.Conn, dir reassembly.Dir, packet, time int64) {
 	c := d.conn(t)
+	d.own = false
 	if c.phase == ignored {
 		return
 	}
@@ -170,6 +184,8 @@ func (d *Dissector) Finish(t *reassembly.Conn, dir reassembly.Dir, packet, time 
 
 // Close implements reassembly.Handler.
 func (d *Dissector) Close(t *reassembly.Conn, why reassembly.End, packet, time int64) {
+	d.own = false
+	d.HandOver()
 	if t.User == nil && t.TLS == nil && t.Dirs[0].Bytes+t.Dirs[1].Bytes == 0 { // nothing was ever said
 		d.silent.TCP = t
 		d.handler.Closed(&d.silent, why)

@@ -94,6 +94,8 @@ type Exchange struct {
 	// Overtook is set where the response came before that of an earlier request.
 	Overtook bool
 	Issues   []tree.Issue // about the exchange as a whole
+	// Place is where the Dissector stood, by At, when the exchange was complete.
+	Place int64
 
 	facts *view
 }

@@ -21,6 +21,7 @@ type exchange struct {
 	requestMarks      []PacketMark
 	responseMarks     []PacketMark
 	held              int64 // bytes of the request, counted against the connection's limit
+	own               bool  // the bytes that lie in no buf are of segments that live on
 	requestsLost      bool  // of a kept response: bytes of the client went missing since
 }
 
@@ -46,27 +47,17 @@ func (d *Dissector) recycle(x *exchange) {
 	d.exchanges.Give(x, maxFree)
 }
 
-// emit hands x to the handler, and takes it back.
+// emit hands x to the handler, now or with others, and takes it back.
 func (c *conn) emit(x *exchange) {
 	d := c.d
 	d.number++
 	c.Exchanges++
-	x.Number = d.number
+	x.Number, x.Place = d.number, d.view.place
 	x.link()
 	if x.Request != nil && x.Response != nil {
 		x.Latency = time.Duration(max(0, x.Response.LastTime-x.Request.FirstTime))
 	}
-	c.hand(x)
-	d.view.shown()
-	d.recycle(x)
-}
-
-// hand gives x to the handler, which decodes and shows it.
-func (c *conn) hand(x *exchange) {
-	if c.d.opt.Recover {
-		defer c.recovered(c.d.packet, false)
-	}
-	c.d.handler.Exchange(&x.Exchange)
+	d.gather(c, x)
 }
 
 // link lets the frames of x know what their payloads are read with.

@@ -64,6 +64,7 @@ func (c *conn) loginRequest(fr *Frame, body int) {
 }
 
 func (c *conn) beginLogin(mechanism string) {
+	c.d.HandOver()
 	c.SASL = SASL{State: LoginBegun, Mechanism: mechanism, Logins: c.SASL.Logins + 1}
 }
 
@@ -72,6 +73,7 @@ func (c *conn) clientLogin(fr *Frame, token []byte) {
 	if c.SASL.State == LoginNone {
 		c.beginLogin("")
 	}
+	c.d.HandOver()
 	s := &c.SASL
 	t := payload.ReadSASL(s.Mechanism, false, token)
 	if s.Mechanism == "" {
@@ -131,6 +133,7 @@ func (c *conn) loginResponse(req, resp *Frame, body int) {
 
 // serverLogin takes a token with which the broker answers the client's.
 func (c *conn) serverLogin(token []byte) {
+	c.d.HandOver()
 	s := &c.SASL
 	s.answers++
 	if s.State == LoginNone {
@@ -146,6 +149,7 @@ func (c *conn) serverLogin(token []byte) {
 }
 
 func (c *conn) failLogin(code int16) {
+	c.d.HandOver()
 	c.SASL.State = LoginFailed
 	if code != 0 {
 		c.SASL.ErrorCode = code
@@ -154,6 +158,7 @@ func (c *conn) failLogin(code int16) {
 
 // completeLogin notes who the broker takes the client for, by Kafka's own rules for principals.
 func (c *conn) completeLogin() {
+	c.d.HandOver()
 	s := &c.SASL
 	if s.State == LoginFailed {
 		return

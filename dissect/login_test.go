@@ -19,8 +19,8 @@ type conversation struct {
 	id int32
 }
 
-func newConversation(t *testing.T) *conversation {
-	return &conversation{stream: newStream(t, dissect.Options{}).open(50000, true)}
+func newConversation(t *testing.T, gather bool) *conversation {
+	return &conversation{stream: newStream(t, dissect.Options{Gather: gather}).open(50000, true)}
 }
 
 func (s *conversation) handshake(mechanism string, version, code int16) {
@@ -65,6 +65,14 @@ func TestLogins(t *testing.T) {
 		"PLAIN, refused": {func(s *conversation) {
 			s.handshake("PLAIN", 1, 0)
 			s.authenticate(plain, "", 58)
+		}, dissect.SASL{State: dissect.LoginFailed, Mechanism: "PLAIN", User: "alice", ErrorCode: 58, Logins: 1}, ""},
+		"PLAIN, refused behind another answer": {func(s *conversation) {
+			s.handshake("PLAIN", 1, 0)
+			q, r := heartbeat(s.id + 1)
+			s.send(up, q)
+			s.send(up, request(36, 0, s.id+2, "c", blob(plain)))
+			s.send(down, r)
+			s.send(down, response(s.id+2, i16(58), str(""), blob("")))
 		}, dissect.SASL{State: dissect.LoginFailed, Mechanism: "PLAIN", User: "alice", ErrorCode: 58, Logins: 1}, ""},
 		"mechanism refused": {func(s *conversation) { s.handshake("GSSAPI", 1, 33) },
 			dissect.SASL{State: dissect.LoginFailed, Mechanism: "GSSAPI", ErrorCode: 33, Logins: 1}, ""},
@@ -126,9 +134,12 @@ func TestLogins(t *testing.T) {
 			dissect.SASL{State: dissect.LoginDone, Mechanism: "PLAIN", User: "alice", Logins: 1}, "User:alice"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newConversation(t)
-			tc.talk(s)
-			s.close(reassembly.EndFIN)
+			s, gathered := newConversation(t, false), newConversation(t, true)
+			for _, s := range []*conversation{s, gathered} {
+				tc.talk(s)
+				s.close(reassembly.EndFIN)
+			}
+			assert.Equal(t, s.exchanges, gathered.exchanges)
 			require.Len(t, s.conns, 1)
 			got := s.conns[0].SASL
 			assert.Equal(t, tc.want, dissect.SASL{State: got.State, Mechanism: got.Mechanism, User: got.User,
@@ -144,7 +155,7 @@ func TestLogins(t *testing.T) {
 
 // TestDelegationToken finds out whom a token stands for from the response that made it.
 func TestDelegationToken(t *testing.T) {
-	s := newConversation(t)
+	s := newConversation(t, false)
 	s.handshake("SCRAM-SHA-256", 1, 0)
 	s.authenticate("n,,n=tok1,r=a,tokenauth=true", "r=ab,s=c2FsdA==,i=4096", 0)
 	s.authenticate("c=biws,r=ab,p=cHJvb2Y=", "v=c2ln", 0)

@@ -27,6 +27,10 @@ type Options struct {
 	// 256 MiB for this one.
 	Buffers *frame.Budget
 
+	// Gather says that the bytes of segments live until HandOver, so that exchanges need not be handed
+	// over one by one.
+	Gather bool
+
 	// Recover makes a fault of ours an internal issue of the connection that it arose in, with the
 	// stack, instead of a panic. Only a program for users sets it; tests want the panic.
 	Recover bool

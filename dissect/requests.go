@@ -83,6 +83,7 @@ func (c *conn) request(f *frame.Frame) {
 		if !f.Whole() {
 			x.State = Interrupted
 		}
+		x.own = d.own && f.InChunk
 		c.emit(x)
 		return
 	}
@@ -120,6 +121,7 @@ func (c *conn) peek(fr *Frame, body int) {
 	if fr.APIKey != apiVersionsKey || fr.Version < 3 {
 		return
 	}
+	c.d.HandOver()
 	leadingFields(fr.Plan, fr.Bytes, body, func(f *schema.Field, v []byte) bool {
 		switch schema.Role(f.Desc.Role) {
 		case schema.RoleClientSoftwareName:

@@ -108,6 +108,7 @@ func (r *responses) Frame(f *frame.Frame) {
 	x.Overtook = overtook
 	fill(&x.response, f, &x.responseMarks)
 	x.response.CorrelationID = id
+	x.own = c.d.own && f.InChunk
 	c.complete(x, f.Whole())
 }
 
@@ -163,6 +164,7 @@ func (c *conn) learn(resp *Frame, body int) {
 			c.sasl = sasl{tokens: true}
 		}
 	case metadataKey, describeTopicsKey, createTopicsKey:
+		d.HandOver()
 		d.names.facts, d.names.most = d.view, d.limits.Topics
 		d.decoder.Body(resp.Bytes, body, resp.Plan, &d.names)
 	}

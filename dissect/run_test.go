@@ -45,6 +45,9 @@ type exchange struct {
 	Overtook  bool
 	Issues    []tree.Issue
 	Number    int64
+	// What was known of the client when the exchange was handed over.
+	Login               dissect.SASL
+	Principal, Software string
 }
 
 // closed is what a test keeps of a connection.
@@ -68,6 +71,7 @@ type collector struct {
 
 func (c *collector) Exchange(x *dissect.Exchange) {
 	e := exchange{Conn: x.Conn.TCP.ID, State: x.State, Overtook: x.Overtook, Number: x.Number, Issues: append([]tree.Issue(nil), x.Issues...)}
+	e.Login, e.Principal, e.Software = x.Conn.SASL, x.Conn.Principal, x.Conn.Software
 	e.Client, e.Broker = x.Conn.TCP.Flow.Src, x.Conn.TCP.Flow.Dst
 	if x.Conn.Broker == reassembly.Forward {
 		e.Client, e.Broker = e.Broker, e.Client

@@ -20,12 +20,25 @@ type stream struct {
 	conn   *reassembly.Conn
 	off    [2]int64
 	packet int64
+	own    bool // segments live until end
+	live   *[][]byte
 }
 
 func newStream(t *testing.T, opt dissect.Options) *stream {
 	c := &collector{t: t, keepBytes: true}
 	opt.Handler = c
-	return &stream{collector: c, d: dissect.New(opt)}
+	return &stream{collector: c, d: dissect.New(opt), own: opt.Gather, live: new([][]byte)}
+}
+
+// end ends the lives of all segments so far.
+func (s *stream) end() {
+	s.d.HandOver()
+	for _, b := range *s.live {
+		for i := range b {
+			b[i] = 0xa5
+		}
+	}
+	*s.live = nil
 }
 
 // open begins another connection from a client port; without syn it is one from before the capture.
@@ -48,7 +61,11 @@ func (s *stream) send(d reassembly.Dir, b []byte) {
 	s.packet++
 	s.conn.Dirs[d].Bytes += int64(len(b))
 	s.conn.Dirs[d].Packets++
-	s.d.Chunk(s.conn, d, reassembly.Chunk{Off: s.off[d], Bytes: append([]byte(nil), b...), Packet: s.packet, Time: s.packet * 1e6})
+	b = append([]byte(nil), b...)
+	if s.conn.Own = s.own; s.own {
+		*s.live = append(*s.live, b)
+	}
+	s.d.Chunk(s.conn, d, reassembly.Chunk{Off: s.off[d], Bytes: b, Packet: s.packet, Time: s.packet * 1e6})
 	s.off[d] += int64(len(b))
 }
 

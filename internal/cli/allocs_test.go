@@ -23,9 +23,9 @@ func allocations(t *testing.T, file string, args ...string) float64 {
 // TestSummaryOfMoreFramesAllocatesNoMore: from files to lines, frames cost no allocation once all
 // has begun.
 func TestSummaryOfMoreFramesAllocatesNoMore(t *testing.T) {
-	few := generated(t, traffic.Mix{Bytes: 2 << 20, Records: 1, Connections: 16})
-	many := generated(t, traffic.Mix{Bytes: 10 << 20, Records: 1, Connections: 16})
-	const moreFrames = 8 << 20 / 400
+	few := generated(t, traffic.Mix{Bytes: 8 << 20, Records: 1, Connections: 16}) // more packets than exactPackets
+	many := generated(t, traffic.Mix{Bytes: 24 << 20, Records: 1, Connections: 16})
+	const moreFrames = 16 << 20 / 400
 	for _, workers := range []string{"1", "2"} {
 		more := allocations(t, many, "--workers", workers) - allocations(t, few, "--workers", workers)
 		assert.Less(t, more/moreFrames, 0.005, "%s workers: %v allocations more for %d frames more", workers, more, moreFrames)

@@ -19,12 +19,12 @@ type lane struct {
 }
 
 // newLane returns the stages in front of handler. What p has for its lanes is there. report is told of TLS connections at their end; nil is not.
-func (p *pipeline) newLane(handler dissect.Handler, decrypt *decryption, tap tap, report func(*reassembly.Conn)) *lane {
+func (p *pipeline) newLane(handler dissect.Handler, decrypt *decryption, tap tap, report func(*reassembly.Conn), gather bool) *lane {
 	l := &lane{limits: limitCount{Handler: handler}}
 	l.faults.Handler = &l.limits
 	options := p.source.options(&l.faults)
 	p.source.limits.dissect(&options.Limits)
-	options.Facts, options.Buffers = p.facts, p.buffers
+	options.Facts, options.Buffers, options.Gather = p.facts, p.buffers, gather
 	if p.adjust != nil {
 		p.adjust(&options)
 	}

@@ -88,7 +88,7 @@ func (p *parallel) newWorker() (*worker, error) {
 	if p.tellTLS {
 		report = func(c *reassembly.Conn) { w.report(c) }
 	}
-	w.lane = p.newLane(handler, p.decrypt, tap, report)
+	w.lane = p.newLane(handler, p.decrypt, tap, report, true)
 	w.lane.dissector.Passed(0)
 	return w, nil
 }
@@ -99,6 +99,7 @@ func (w *worker) report(c *reassembly.Conn) {
 	if line == "" {
 		return
 	}
+	w.lane.dissector.HandOver()
 	r := w.results
 	from := len(r.text)
 	r.text = append(r.text, line...)

@@ -179,7 +179,7 @@ func (p *pipeline) dissect(from segments, decrypt *decryption, progress func()) 
 		report = decrypt.report
 	}
 	p.share()
-	l := p.newLane(p.handler, decrypt, p.tap, report)
+	l := p.newLane(p.handler, decrypt, p.tap, report, false)
 	err := p.assemble(from, l, progress)
 	if !p.stopped() {
 		l.end(math.MaxInt64)

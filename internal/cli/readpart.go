@@ -45,7 +45,7 @@ func (p *readPart) Exchange(x *dissect.Exchange) {
 		}
 	}
 	p.hit(hits)
-	res := rs.exchange(x.Conn.TCP)
+	res := rs.exchange(x)
 	res.shown, res.issues = shown, p.issues
 	res.from, res.to = from, len(rs.text)
 	res.slotFrom, res.slotTo = slotFrom, len(rs.slots)

@@ -1,8 +1,8 @@
 package cli
 
 import (
+	"github.com/kdissect/kdissect/dissect"
 	"github.com/kdissect/kdissect/internal/output"
-	"github.com/kdissect/kdissect/reassembly"
 )
 
 // resultKind is what a worker found.
@@ -101,11 +101,11 @@ func (r *results) add(v result) {
 }
 
 // exchange adds an exchange, for the caller to complete.
-func (r *results) exchange(c *reassembly.Conn) *result {
+func (r *results) exchange(x *dissect.Exchange) *result {
 	r.open()
 	r.list = append(r.list, result{kind: exchange})
 	v := &r.list[len(r.list)-1]
-	v.place, v.first, v.id = r.lane.place, c.FirstPacket, c.ID
+	v.place, v.first, v.id = x.Place, x.Conn.TCP.FirstPacket, x.Conn.TCP.ID
 	v.block = len(r.full)
 	return v
 }
