@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -35,16 +36,62 @@ func TestWorkersMakeNoDifference(t *testing.T) {
 // TestWorkersMakeNoDifferenceInTheCorpus does the same with captures of many connections, of loss
 // and of encryption.
 func TestWorkersMakeNoDifferenceInTheCorpus(t *testing.T) {
+	for _, file := range manifold(t) {
+		t.Run(filepath.Base(file), func(t *testing.T) { workersMakeNoDifference(t, file) })
+	}
+}
+
+// manifold returns captures of the corpus that are hard on workers.
+func manifold(t *testing.T) (files []string) {
 	for _, pattern := range []string{
 		"broker/x-drop3*", "broker/i-tls12*", "broker/h-sasl*", "clients/*share*", "clients/*txn*", "clients/*tls*",
 	} {
-		files := corpus.Files(t, "captures", "lab", pattern)
-		for i, file := range files {
+		for i, file := range corpus.Files(t, "captures", "lab", pattern) {
 			if i < 3 && (strings.Contains(file, ".pcap")) {
-				t.Run(filepath.Base(file), func(t *testing.T) { workersMakeNoDifference(t, file) })
+				files = append(files, file)
 			}
 		}
 	}
+	return files
+}
+
+// TestWorkersMakeNoDifferenceLater does the same behind as many packets as have each see what all
+// others have shown: from there on workers go on by themselves, and exchanges wait for each other.
+func TestWorkersMakeNoDifferenceLater(t *testing.T) {
+	later(t, captures(t))
+}
+
+func TestWorkersMakeNoDifferenceLaterInTheCorpus(t *testing.T) {
+	later(t, manifold(t))
+}
+
+func later(t *testing.T, files []string) {
+	before := newHostile(t, func(h *hostile) {
+		for range exactPackets {
+			_, _ = h.w.Write(make([]byte, 16)) // of 1970, with nothing in it
+		}
+	})
+	for _, file := range files {
+		for _, command := range workerCommands {
+			sameForWorkers(t, command, before, file)
+		}
+	}
+}
+
+// sameForWorkers holds what a command makes of files with several workers to that with one.
+func sameForWorkers(t *testing.T, command []string, files ...string) (want string) {
+	t.Helper()
+	run := func(workers string) (stdout, stderr string, status int) {
+		return runMain(t, slices.Concat(command, []string{"--workers", workers}, files)...)
+	}
+	want, wantErr, wantStatus := run("1")
+	for _, workers := range []string{"2", "4", "7"} {
+		got, gotErr, status := run(workers)
+		require.Equal(t, want, got, "%v, %s workers, %v", command, workers, files)
+		assert.Equal(t, wantErr, gotErr, "%v, %s workers, %v", command, workers, files)
+		assert.Equal(t, wantStatus, status, "%v, %s workers, %v", command, workers, files)
+	}
+	return want
 }
 
 func workersMakeNoDifference(t *testing.T, file string) {
@@ -52,13 +99,7 @@ func workersMakeNoDifference(t *testing.T, file string) {
 	content, err := os.ReadFile(file)
 	require.NoError(t, err)
 	for _, command := range workerCommands {
-		want, wantErr, wantStatus := runMain(t, append(command, "--workers", "1", file)...)
-		for _, workers := range []string{"2", "4", "7"} {
-			got, gotErr, status := runMain(t, append(command, "--workers", workers, file)...)
-			require.Equal(t, want, got, "%v, %s workers", command, workers)
-			assert.Equal(t, wantErr, gotErr, "%v, %s workers", command, workers)
-			assert.Equal(t, wantStatus, status, "%v, %s workers", command, workers)
-		}
+		want := sameForWorkers(t, command, file)
 		for _, workers := range []string{"1", "4"} {
 			var stdout, stderr bytes.Buffer
 			Main(append(command, "--workers", workers, "-"), bytes.NewReader(content), &stdout, &stderr)
