@@ -18,7 +18,8 @@ type lane struct {
 	ended     bool  // the capture
 }
 
-// newLane returns the stages in front of handler. What p has for its lanes is there. report is told of TLS connections at their end; nil is not.
+// newLane returns the stages in front of handler. What p has for its lanes is there. report is told of
+// TLS connections at their end; nil is not. gather says that segments live until dissector.Passed.
 func (p *pipeline) newLane(handler dissect.Handler, decrypt *decryption, tap tap, report func(*reassembly.Conn), gather bool) *lane {
 	l := &lane{limits: limitCount{Handler: handler}}
 	l.faults.Handler = &l.limits
