@@ -78,6 +78,31 @@ func later(t *testing.T, files []string) {
 	}
 }
 
+// TestRemarksAmongExchangesForAnyWorkers has connections end that could not be decrypted while
+// exchanges of others wait to be shown.
+func TestRemarksAmongExchangesForAnyWorkers(t *testing.T) {
+	file := newHostile(t, func(h *hostile) {
+		for range exactPackets {
+			_, _ = h.w.Write(make([]byte, 16))
+		}
+		var plain []*conversation
+		for n := range 6 {
+			plain = append(plain, converse(h, n, 100))
+		}
+		for n := range 40 {
+			for _, c := range plain {
+				c.good()
+			}
+			c := converse(h, 100+n, 100)
+			c.send(true, []byte{22, 3, 1, 0, 4, 1, 0, 0, 0}) // a ClientHello cut short
+			c.close()
+		}
+	})
+	sameForWorkers(t, []string{"read"}, file)
+	_, stderr, _ := runMain(t, "read", file)
+	assert.Contains(t, stderr, "TLS connection")
+}
+
 // sameForWorkers holds what a command makes of files with several workers to that with one.
 func sameForWorkers(t *testing.T, command []string, files ...string) (want string) {
 	t.Helper()
