@@ -34,7 +34,6 @@ type Dissector struct {
 	gathered  gathered
 
 	packet, time int64 // of the event that is handled
-	own          bool  // its bytes live on
 }
 
 var _ reassembly.Handler = (*Dissector)(nil)
@@ -122,18 +121,16 @@ func (d *Dissector) Chunk(t *reassembly.Conn, dir reassembly.Dir, ch reassembly.
 	}
 	d.packet, d.time = ch.Packet, ch.Time
 	if c.phase == detecting {
-		d.own = false
+		t.Own = false // what was kept may be handed on
 		c.detect(event{dir: dir, off: ch.Off, packet: ch.Packet, time: ch.Time}, ch.Bytes)
 		return
 	}
-	d.own = t.Own && d.opt.Gather
 	c.chunk(dir, ch.Off, ch.Bytes, ch.Packet, ch.Time)
 }
 
 // Gap implements reassembly.Handler.
 func (d *Dissector) Gap(t *reassembly.Conn, dir reassembly.Dir, g reassembly.Gap) {
 	c := d.conn(t)
-	d.own = false
 	if len(c.Gaps) < d.limits.Listed {
 		c.Gaps = append(c.Gaps, DirGap{dir, g})
 	}
@@ -167,7 +164,6 @@ func (d *Dissector) Note(t *reassembly.Conn, dir reassembly.Dir, n reassembly.No
 // Finish implements reassembly.Handler.
 func (d *Dissector) Finish(t *reassembly.Conn, dir reassembly.Dir, packet, time int64) {
 	c := d.conn(t)
-	d.own = false
 	if c.phase == ignored {
 		return
 	}
@@ -184,7 +180,6 @@ func (d *Dissector) Finish(t *reassembly.Conn, dir reassembly.Dir, packet, time 
 
 // Close implements reassembly.Handler.
 func (d *Dissector) Close(t *reassembly.Conn, why reassembly.End, packet, time int64) {
-	d.own = false
 	d.HandOver()
 	if t.User == nil && t.TLS == nil && t.Dirs[0].Bytes+t.Dirs[1].Bytes == 0 { // nothing was ever said
 		d.silent.TCP = t

@@ -1,5 +1,7 @@
 package dissect
 
+import "github.com/kdissect/kdissect/dissect/frame"
+
 // gathered are exchanges that are complete, and wait to be handed over together: what finds them and
 // what shows them are each more code than the innermost cache of a processor holds, so that one
 // after the other for each exchange is slower by a tenth.
@@ -31,6 +33,9 @@ func (d *Dissector) gather(c *conn, x *exchange) {
 		d.HandOver()
 	}
 }
+
+// owns reports whether the bytes of f are of a segment that lives until HandOver.
+func (c *conn) owns(f *frame.Frame) bool { return f.InChunk && c.TCP.Own && c.d.opt.Gather }
 
 // HandOver gives the handler all exchanges that are complete, before anything changes that shows in
 // them. With Options.Gather it must be called before segments that were taken end to live; Passed

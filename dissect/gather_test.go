@@ -11,10 +11,7 @@ import (
 )
 
 // order keeps the order in which a Handler is told of exchanges, skips and ends.
-type order struct {
-	*collector
-	got []string
-}
+type order struct{ got []string }
 
 func (o *order) Exchange(x *dissect.Exchange) {
 	o.got = append(o.got, fmt.Sprint("exchange ", x.Request.CorrelationID))
@@ -27,8 +24,8 @@ func (o *order) Closed(*dissect.Connection, reassembly.End) { o.got = append(o.g
 // TestGatheredExchangesStayInOrder has exchanges wait, and then something that comes behind them.
 func TestGatheredExchangesStayInOrder(t *testing.T) {
 	for _, gather := range []bool{false, true} {
-		o := &order{collector: &collector{t: t}}
-		s := &stream{collector: o.collector, d: dissect.New(dissect.Options{Handler: o, Gather: gather}), own: gather, live: new([][]byte)}
+		o := &order{}
+		s := &stream{d: dissect.New(dissect.Options{Handler: o, Gather: gather}), own: gather, live: new([][]byte)}
 		s = s.open(50000, true)
 		for id := range int32(5) {
 			q, r := heartbeat(id)

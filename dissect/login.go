@@ -63,9 +63,14 @@ func (c *conn) loginRequest(fr *Frame, body int) {
 	}
 }
 
-func (c *conn) beginLogin(mechanism string) {
+// login returns the client's login to those who change it, once all is shown that it is part of.
+func (c *conn) login() *SASL {
 	c.d.HandOver()
-	c.SASL = SASL{State: LoginBegun, Mechanism: mechanism, Logins: c.SASL.Logins + 1}
+	return &c.SASL
+}
+
+func (c *conn) beginLogin(mechanism string) {
+	*c.login() = SASL{State: LoginBegun, Mechanism: mechanism, Logins: c.SASL.Logins + 1}
 }
 
 // clientLogin takes a token of the client, which is in fr.
@@ -73,8 +78,7 @@ func (c *conn) clientLogin(fr *Frame, token []byte) {
 	if c.SASL.State == LoginNone {
 		c.beginLogin("")
 	}
-	c.d.HandOver()
-	s := &c.SASL
+	s := c.login()
 	t := payload.ReadSASL(s.Mechanism, false, token)
 	if s.Mechanism == "" {
 		s.Mechanism = mechanismOf(t.Kind)
@@ -133,8 +137,7 @@ func (c *conn) loginResponse(req, resp *Frame, body int) {
 
 // serverLogin takes a token with which the broker answers the client's.
 func (c *conn) serverLogin(token []byte) {
-	c.d.HandOver()
-	s := &c.SASL
+	s := c.login()
 	s.answers++
 	if s.State == LoginNone {
 		return
@@ -149,17 +152,16 @@ func (c *conn) serverLogin(token []byte) {
 }
 
 func (c *conn) failLogin(code int16) {
-	c.d.HandOver()
-	c.SASL.State = LoginFailed
+	s := c.login()
+	s.State = LoginFailed
 	if code != 0 {
-		c.SASL.ErrorCode = code
+		s.ErrorCode = code
 	}
 }
 
 // completeLogin notes who the broker takes the client for, by Kafka's own rules for principals.
 func (c *conn) completeLogin() {
-	c.d.HandOver()
-	s := &c.SASL
+	s := c.login()
 	if s.State == LoginFailed {
 		return
 	}

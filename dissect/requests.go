@@ -83,7 +83,7 @@ func (c *conn) request(f *frame.Frame) {
 		if !f.Whole() {
 			x.State = Interrupted
 		}
-		x.own = d.own && f.InChunk
+		x.own = c.owns(f)
 		c.emit(x)
 		return
 	}

@@ -108,7 +108,7 @@ func (r *responses) Frame(f *frame.Frame) {
 	x.Overtook = overtook
 	fill(&x.response, f, &x.responseMarks)
 	x.response.CorrelationID = id
-	x.own = c.d.own && f.InChunk
+	x.own = c.owns(f)
 	c.complete(x, f.Whole())
 }
 

@@ -50,7 +50,7 @@ func (c *conn) drain(packet int64) {
 	for n < len(s.events) && s.events[n].packet < packet {
 		e := s.events[n]
 		n++
-		c.d.own = false
+		c.TCP.Own = false
 		switch e.kind {
 		case chunkEvent:
 			c.responses.Chunk(e.off, s.buf.B[e.at:e.at+int(e.n)], e.packet, e.time)

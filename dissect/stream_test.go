@@ -66,6 +66,7 @@ func (s *stream) send(d reassembly.Dir, b []byte) {
 		*s.live = append(*s.live, b)
 	}
 	s.d.Chunk(s.conn, d, reassembly.Chunk{Off: s.off[d], Bytes: b, Packet: s.packet, Time: s.packet * 1e6})
+	s.conn.Own = false
 	s.off[d] += int64(len(b))
 }
 

@@ -7,7 +7,7 @@ type Conn struct {
 	SawSYN    bool // the opening SYN was captured
 	SawSYNACK bool // the SYN-ACK was captured
 	// Own is set while a chunk is handed on whose bytes are its segment's own, and live as long as
-	// those. A Handler in front that hands on other bytes clears it.
+	// those. Whoever hands on other bytes meanwhile clears it.
 	Own        bool
 	LastPacket int64
 	LastTime   int64 // nanoseconds since 1970

@@ -145,7 +145,7 @@ func (s *Splitter) replay(at int) {
 		}
 		b := w.buf.B[max(at, int(m.Off)):end]
 		s.packet, s.time = m.Packet, m.Time
-		if s.inStep(b) < len(b) {
+		if s.inStep(b, false) < len(b) {
 			break
 		}
 	}

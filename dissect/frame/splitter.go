@@ -15,8 +15,6 @@ type Splitter struct {
 	trusted bool
 	// verify is set where the next header shows whether the splitter is still in step.
 	verify bool
-	// inChunk is set while frames are cut out of the chunk itself.
-	inChunk bool
 
 	off    int64 // stream offset of the next byte
 	packet int64 // the last one seen
@@ -89,9 +87,7 @@ func (s *Splitter) Chunk(off int64, b []byte, packet, time int64) {
 	}
 	s.packet, s.time = packet, time
 	if s.state == Synced {
-		s.inChunk = true
-		n := s.inStep(b)
-		s.inChunk = false
+		n := s.inStep(b, true)
 		if n == len(b) {
 			return
 		}
@@ -105,9 +101,10 @@ func (s *Splitter) Chunk(off int64, b []byte, packet, time int64) {
 	s.searchIn(b)
 }
 
-// inStep takes b while the stream is in step. It returns how much of b it took: less than all
-// of it where a frame that begins at s.start cannot be one, or must be verified.
-func (s *Splitter) inStep(b []byte) int {
+// inStep takes b, which is of the chunk itself or of other memory, while the stream is in step. It
+// returns how much of b it took: less than all of it where a frame that begins at s.start cannot be
+// one, or must be verified.
+func (s *Splitter) inStep(b []byte, inChunk bool) int {
 	taken := 0
 	for taken < len(b) {
 		rest := b[taken:]
@@ -130,7 +127,7 @@ func (s *Splitter) inStep(b []byte) int {
 				s.state = Searching
 				return taken
 			}
-			if n := s.direct(rest); n > 0 {
+			if n := s.direct(rest, inChunk); n > 0 {
 				taken += n
 				continue
 			}
@@ -146,7 +143,7 @@ func (s *Splitter) inStep(b []byte) int {
 }
 
 // direct gives a frame that lies whole in b, without copying it. It returns its length, or 0.
-func (s *Splitter) direct(b []byte) int {
+func (s *Splitter) direct(b []byte, inChunk bool) int {
 	if len(b) < 4 {
 		return 0
 	}
@@ -159,7 +156,7 @@ func (s *Splitter) direct(b []byte) int {
 	s.off += int64(total)
 	f := s.pool.takeFrame()
 	f.one[0] = Mark{0, s.packet, s.time}
-	f.Marks, f.InChunk = f.one[:], s.inChunk
+	f.Marks, f.InChunk = f.one[:], inChunk
 	if f.Missing.Why != Nothing {
 		f.Missing = Missing{}
 	}

@@ -40,6 +40,13 @@ func (h *hostile) begin() {
 	_, _ = h.w.Write(head)
 }
 
+// empty writes n packets of 1970 with nothing in them.
+func (h *hostile) empty(n int) {
+	for range n {
+		_, _ = h.w.Write(make([]byte, 16))
+	}
+}
+
 // packet writes a segment of connection n, from its client or from its broker.
 func (h *hostile) packet(n int, client bool, flags byte, seq uint32, payload []byte) {
 	h.segment(n, client, flags, seq, 0, payload)

@@ -66,11 +66,7 @@ func TestWorkersMakeNoDifferenceLaterInTheCorpus(t *testing.T) {
 }
 
 func later(t *testing.T, files []string) {
-	before := newHostile(t, func(h *hostile) {
-		for range exactPackets {
-			_, _ = h.w.Write(make([]byte, 16)) // of 1970, with nothing in it
-		}
-	})
+	before := newHostile(t, func(h *hostile) { h.empty(exactPackets) })
 	for _, file := range files {
 		for _, command := range workerCommands {
 			sameForWorkers(t, command, before, file)
@@ -82,9 +78,7 @@ func later(t *testing.T, files []string) {
 // exchanges of others wait to be shown.
 func TestRemarksAmongExchangesForAnyWorkers(t *testing.T) {
 	file := newHostile(t, func(h *hostile) {
-		for range exactPackets {
-			_, _ = h.w.Write(make([]byte, 16))
-		}
+		h.empty(exactPackets)
 		var plain []*conversation
 		for n := range 6 {
 			plain = append(plain, converse(h, n, 100))
