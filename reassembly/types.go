@@ -19,8 +19,18 @@ func EndpointFrom(a netip.AddrPort) Endpoint {
 
 // is reports whether e and f are the same, which is done millions of times: by words.
 func (e *Endpoint) is(f *Endpoint) bool {
-	return binary.LittleEndian.Uint64(e.IP[8:]) == binary.LittleEndian.Uint64(f.IP[8:]) && e.Port == f.Port &&
+	return e.Port == f.Port && e.At(f)
+}
+
+// At reports whether e and f have the same address.
+func (e *Endpoint) At(f *Endpoint) bool {
+	return binary.LittleEndian.Uint64(e.IP[8:]) == binary.LittleEndian.Uint64(f.IP[8:]) &&
 		binary.LittleEndian.Uint64(e.IP[:]) == binary.LittleEndian.Uint64(f.IP[:])
+}
+
+// IPv4 reports whether e's address is one of IPv4: the last four bytes of IP.
+func (e *Endpoint) IPv4() bool {
+	return binary.BigEndian.Uint64(e.IP[:]) == 0 && binary.BigEndian.Uint32(e.IP[8:]) == 0xffff
 }
 
 func (e *Endpoint) set(f *Endpoint) {
@@ -64,11 +74,16 @@ type Segment struct {
 	Packet  int64  // number of the packet in the capture, from 1
 }
 
+// set makes f a copy of g, as Segment.Set does.
+func (f *Flow) set(g *Flow) {
+	f.Src.set(&g.Src)
+	f.Dst.set(&g.Dst)
+}
+
 // Set makes s a copy of t. It is an assignment by words that are no longer than those stored last,
 // for which the processor would have to wait.
 func (s *Segment) Set(t *Segment) {
-	s.Flow.Src.set(&t.Flow.Src)
-	s.Flow.Dst.set(&t.Flow.Dst)
+	s.Flow.set(&t.Flow)
 	s.Seq, s.Ack, s.Flags = t.Seq, t.Ack, t.Flags
 	s.Payload, s.WireLen, s.Time, s.Packet = t.Payload, t.WireLen, t.Time, t.Packet
 }

@@ -2,7 +2,6 @@ package output
 
 import (
 	"bytes"
-	"strconv"
 
 	"github.com/kdissect/kdissect/dissect"
 	"github.com/kdissect/kdissect/dissect/schema"
@@ -111,12 +110,8 @@ func appendPeers(b []byte, c *dissect.Connection) []byte {
 	broker, client := ends(c)
 	b = appendBracketed(b, client)
 	b = append(b, " > "...)
-	if broker.IP == client.IP {
-		b = append(b, ':')
-		return strconv.AppendUint(b, uint64(broker.Port), 10)
+	if broker.At(client) {
+		return appendPort(b, broker)
 	}
 	return appendBracketed(b, broker)
 }
-
-// appendBracketed appends ADDRESS:PORT with IPv6 addresses in brackets.
-func appendBracketed(b []byte, e reassembly.Endpoint) []byte { return e.AddrPort().AppendTo(b) }
