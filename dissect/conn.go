@@ -23,12 +23,12 @@ const (
 type conn struct {
 	// What each event needs comes first, lest it be all over the memory of many connections.
 	*session
-	d     *Dissector
-	phase phase
-	why   reassembly.End
-	Connection
-	probe    *probe // while detecting
+	d        *Dissector
+	phase    phase
+	why      reassembly.End
 	finished [2]int64
+	Connection
+	probe *probe // while detecting
 }
 
 // maxConns bounds the connections, and the sessions, kept for those to come.

@@ -116,15 +116,15 @@ type Connection struct {
 	// Broker is the direction whose bytes come from the broker; Backward unless shown otherwise.
 	Broker          reassembly.Dir
 	Exchanges       int64
+	Faults          int64     // of ours; the first few are among Issues
+	SASL            SASL      // the login, or the last one
 	Counts          [2]Counts // by direction, of a Kafka connection
 	Software        string    // the client's name and version, from ApiVersions
 	SoftwareVersion string
 	Principal       string    // such as "User:alice", once the client has logged in
-	SASL            SASL      // the login, or the last one
 	Gaps            []DirGap  // the first few of both directions
 	Skips           []DirSkip // the first few of both directions
 	Issues          []tree.Issue
-	Faults          int64 // of ours; the first few are among Issues
 }
 
 // Counts accounts for the captured bytes of one direction: each is in a frame or skipped, and

@@ -14,6 +14,9 @@ func TestMemoryOfConnections(t *testing.T) {
 	assert.LessOrEqual(t, reflect.TypeFor[conn]().Size(), uintptr(6*64))
 	// What each event needs.
 	assert.Less(t, offsetOf[conn]("Connection")+offsetOf[Connection]("Software"), uintptr(4*64))
+	// What the end of a connection needs.
+	assert.Less(t, offsetOf[conn]("finished"), uintptr(64))
+	assert.Less(t, offsetOf[conn]("Connection")+offsetOf[Connection]("Faults"), uintptr(2*64))
 }
 
 func offsetOf[T any](member string) uintptr {

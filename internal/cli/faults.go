@@ -18,10 +18,12 @@ type faultCount struct {
 
 // Closed implements dissect.Handler.
 func (f *faultCount) Closed(c *dissect.Connection, why reassembly.End) {
-	f.n += c.Faults
-	for i := range c.Issues {
-		if f.first == "" && c.Issues[i].Code == tree.CodeInternal {
-			f.first = c.Issues[i].Text
+	if c.Faults > 0 {
+		f.n += c.Faults
+		for i := range c.Issues {
+			if f.first == "" && c.Issues[i].Code == tree.CodeInternal {
+				f.first = c.Issues[i].Text
+			}
 		}
 	}
 	f.Handler.Closed(c, why)
