@@ -11,7 +11,7 @@ import (
 // all are connections. GOGC in the environment is kept to.
 func collectLater(muchText bool) {
 	const usual = 100
-	firstAt := 1000 // percent, of the runtime's smallest heap, 4 MiB, to begin with
+	firstAt := 1500 // percent, of the runtime's smallest heap, 4 MiB, to begin with
 	if muchText {
 		firstAt = 400
 	}
