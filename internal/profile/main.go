@@ -6,6 +6,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"os"
@@ -56,12 +57,8 @@ func write(name string) error {
 			return err
 		}
 	}
-	out, err := os.Create(name)
-	if err != nil {
-		return err
-	}
-	defer out.Close()
-	if err := pprof.StartCPUProfile(out); err != nil {
+	var profile bytes.Buffer // the file stays as it was where anything fails
+	if err := pprof.StartCPUProfile(&profile); err != nil {
 		return err
 	}
 	for i, w := range work {
@@ -73,5 +70,5 @@ func write(name string) error {
 		}
 	}
 	pprof.StopCPUProfile()
-	return out.Close()
+	return os.WriteFile(name, profile.Bytes(), 0o644)
 }
