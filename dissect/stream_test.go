@@ -65,6 +65,7 @@ func (s *stream) send(d reassembly.Dir, b []byte) {
 	if s.conn.Own = s.own; s.own {
 		*s.live = append(*s.live, b)
 	}
+	s.d.Expect([]*reassembly.Conn{s.conn})
 	s.d.Chunk(s.conn, d, reassembly.Chunk{Off: s.off[d], Bytes: b, Packet: s.packet, Time: s.packet * 1e6})
 	s.conn.Own = false
 	s.off[d] += int64(len(b))
@@ -435,7 +436,9 @@ func TestSteadyStateAllocatesNothing(t *testing.T) {
 	q, r := heartbeat(7)
 	p := produce(8, 0)
 	var off [2]int64
+	conns := []*reassembly.Conn{s.conn}
 	give := func(dir reassembly.Dir, b []byte) {
+		d.Expect(conns)
 		d.Chunk(s.conn, dir, reassembly.Chunk{Off: off[dir], Bytes: b, Packet: 1, Time: 1})
 		off[dir] += int64(len(b))
 	}

@@ -29,14 +29,22 @@ type Assembler struct {
 	told      Conn   // an opening, for the Handler: nothing of it but what abandon sets
 	wholly    bool   // tests: no connection begins as an opening
 	pool      bufferPool
+
+	expecter   Expecter // handler; nil where it is none
+	expected   [expectMost]*Conn
+	expectFrom int
+	read       uint64 // a sum of what was read ahead last, lest the compiler leave the reading out
 }
 
 // New returns an Assembler that reports to h.
 func New(l Limits, h Handler) *Assembler {
+	expecter, _ := h.(Expecter)
 	return &Assembler{
-		limits:  l.withDefaults(),
-		handler: h,
-		table:   newHashTable(),
+		limits:     l.withDefaults(),
+		handler:    h,
+		expecter:   expecter,
+		expectFrom: expectFrom,
+		table:      newHashTable(),
 	}
 }
 
@@ -193,18 +201,21 @@ func (a *Assembler) Shift(by int64) {
 // Flush ends the capture: what is held is delivered behind its gaps, and all connections are
 // closed, in order of their first packets.
 func (a *Assembler) Flush() {
-	conns, openings := a.allOpen(0, a.conns.used), a.allOpen(early, a.openings.used)
+	open := a.allOpen()
 	a.recent = list{} // at once: none is evicted any more
-	for len(conns)+len(openings) > 0 {
-		if len(conns) == 0 || len(openings) > 0 && byAge(openings[0], conns[0]) < 0 {
-			o := a.opening(openings[0].index)
-			a.abandon(openings[0].index, EndCapture, o.last, o.time)
-			openings = openings[1:]
-			continue
+	for n, i := range open {
+		if n%expectMost == 0 && a.conns.used >= a.expectFrom {
+			a.fetch(open[n:min(len(open), n+expectMost)])
 		}
-		c := a.conns.at(conns[0].index)
-		a.close(c, EndCapture, c.LastPacket, c.LastTime)
-		conns = conns[1:]
+		switch {
+		case i == 0:
+		case i&early != 0:
+			o := a.opening(i)
+			a.abandon(i, EndCapture, o.last, o.time)
+		default:
+			c := a.conns.at(i)
+			a.close(c, EndCapture, c.LastPacket, c.LastTime)
+		}
 	}
 	fresh := a.conns.fresh
 	a.conns, a.openings, a.table = arena{}, slabs[opening]{}, newHashTable()
@@ -213,16 +224,36 @@ func (a *Assembler) Flush() {
 	a.last = 0
 }
 
-// allOpen returns the open connections among the first n of a kind, in order of age.
-func (a *Assembler) allOpen(kind index, n int) []aged {
-	open := make([]aged, 0, min(n, a.recent.n))
-	for i := kind + 1; i <= kind+index(n); i++ {
+// allOpen returns the open connections in order of age, some 0 among them.
+func (a *Assembler) allOpen() []index {
+	// Most often most are open, and need no sorting: each has a place by its number.
+	if a.opened <= int64(4*a.recent.n) {
+		open := make([]index, a.opened)
+		a.eachOpen(func(k aged) { open[k.id-1] = k.index })
+		return open
+	}
+	by := make([]aged, 0, a.recent.n)
+	a.eachOpen(func(k aged) { by = append(by, k) })
+	slices.SortFunc(by, byAge)
+	open := make([]index, len(by))
+	for n, k := range by {
+		open[n] = k.index
+	}
+	return open
+}
+
+// eachOpen calls f for the open connections, in the order of memory.
+func (a *Assembler) eachOpen(f func(aged)) {
+	for i := index(1); i <= index(a.conns.used); i++ {
 		if a.recent.in(i) {
-			open = append(open, a.aged(i))
+			f(aged{a.conns.at(i).ID, i})
 		}
 	}
-	slices.SortFunc(open, byAge)
-	return open
+	for i := early + 1; i <= early+index(a.openings.used); i++ {
+		if a.recent.in(i) {
+			f(aged{a.opening(i).id, i})
+		}
+	}
 }
 
 // Held returns the bytes of memory that wait behind holes.

@@ -104,6 +104,15 @@ func (t *hashTable) remove(hash uint32, i index) {
 	t.slots[at] = 0
 }
 
+// replace puts b in the place of a.
+func (t *hashTable) replace(hash uint32, a, b index) {
+	at := t.place(hash)
+	for t.slots[at] != slot(hash, a) {
+		at = (at + 1) & (len(t.slots) - 1)
+	}
+	t.slots[at] = slot(hash, b)
+}
+
 func (t *hashTable) resize(n int) {
 	old := t.slots
 	t.slots, t.shift = make([]uint64, n), 32-bits.Len(uint(n-1))

@@ -56,22 +56,21 @@ func (a *Assembler) follow(i index, d Dir, s *Segment) bool {
 
 // grow makes opening i the conn that it would have been.
 func (a *Assembler) grow(i index) *conn {
-	o := *a.opening(i)
-	a.drop(i)
-	c := a.conns.take()
-	a.enter(c, o.id, o.flow, a.table.hash(&o.flow), o.first, o.firstTime)
-	there, back := o.flow, o.flow.Reverse()
-	for n, s := range [...]Segment{
-		{Flow: there, Flags: SYN, Seq: o.isn[Forward]},
-		{Flow: back, Flags: SYN | ACK, Seq: o.isn[Backward], Ack: o.isn[Forward] + 1},
-		{Flow: there, Flags: ACK, Seq: o.isn[Forward] + 1, Ack: o.isn[Backward] + 1},
-	} {
-		if n < int(o.segments) {
-			s.Packet, s.Time = o.last, o.time
-			a.take(c, Dir(n&1), &s)
+	o, c := a.opening(i), a.conns.take()
+	a.table.replace(a.table.hash(&o.flow), i, c.index)
+	a.enter(c, o.id, &o.flow, o.first, o.firstTime)
+	for n := range o.segments {
+		s := Segment{Packet: o.last, Time: o.time, Flags: ACK, Seq: o.isn[Forward] + 1, Ack: o.isn[Backward] + 1}
+		switch n {
+		case 0:
+			s.Flags, s.Seq, s.Ack = SYN, o.isn[Forward], 0
+		case 1:
+			s.Flags, s.Seq, s.Ack = SYN|ACK, o.isn[Backward], o.isn[Forward]+1
 		}
+		a.take(c, Dir(n&1), &s)
 	}
 	c.stamp = o.stamp
+	a.discard(i)
 	return c
 }
 
@@ -88,8 +87,13 @@ func (a *Assembler) abandon(i index, why End, packet, time int64) {
 
 // drop forgets opening i.
 func (a *Assembler) drop(i index) {
-	a.recent.remove(i)
 	a.table.remove(a.table.hash(&a.opening(i).flow), i)
+	a.discard(i)
+}
+
+// discard gives up the memory of opening i, which is not to be found any more.
+func (a *Assembler) discard(i index) {
+	a.recent.remove(i)
 	a.openings.give(i &^ early)
 	if a.last == i {
 		a.last = 0

@@ -138,7 +138,7 @@ func BenchmarkHandshakes(b *testing.B) {
 }
 
 // FuzzOpenings reads its input as segments of a few connections, five bytes each, and holds
-// connections that begin as openings to those that do not.
+// connections that begin as openings, expected or not, to those that do not.
 func FuzzOpenings(f *testing.F) {
 	f.Add([]byte{2, 0, 0, 0, 0, 18, 1, 0, 0, 0, 16, 0, 0, 0, 0, 16, 0, 0, 0, 7, 4, 1, 0, 0, 0})
 	f.Add([]byte{2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 18, 1, 0, 1, 0, 16, 0, 0, 0, 64, 17, 1, 0, 0, 0, 17, 0, 0, 0, 0, 2, 0, 5, 0, 0})
@@ -146,36 +146,50 @@ func FuzzOpenings(f *testing.F) {
 		if len(ops) > 5*1000 {
 			return
 		}
-		run := func(wholly bool) *scribe {
+		var segments []Segment
+		var advance []bool
+		var time int64
+		for ; len(ops) >= 5; ops = ops[5:] {
+			o := ops[:5]
+			flow := Flow{Endpoint{Port: uint16(o[1] >> 1 & 7)}, Endpoint{Port: 9092}}
+			d := Dir(o[1] & 1)
+			// What a handshake has, moved a little where the input says so.
+			seq := [2]uint32{100, 500}
+			if o[0]&2 == 0 {
+				seq = [2]uint32{101, 501}
+			}
+			g := Segment{Flow: flow, Flags: Flags(o[0] & 31), Seq: seq[d] + uint32(int8(o[2])), Ack: [2]uint32{501, 101}[d] + uint32(int8(o[3])),
+				Packet: int64(len(segments)) + 1, Time: time, Payload: o[:min(int(o[4]&7), len(o))], WireLen: min(int(o[4]&7), len(o)) + int(o[4]>>7)}
+			if d == Backward {
+				g.Flow = flow.Reverse()
+			}
+			segments, advance = append(segments, g), append(advance, o[4]&64 != 0)
+			time += int64(o[4]>>3&15) * second / 10
+		}
+		run := func(wholly, expect bool) *scribe {
 			s := &scribe{lines: map[int64][]string{}}
 			a := New(Limits{MaxConnections: 4, MaxClosed: 2, MaxIdle: 3 * second, MaxConnBytes: 64 << 10, MaxBytes: 128 << 10}, s)
 			a.wholly = wholly
-			var packet, time int64
-			for ; len(ops[5*packet:]) >= 5; packet++ {
-				o := ops[5*packet:][:5]
-				flow := Flow{Endpoint{Port: uint16(o[1] >> 1 & 7)}, Endpoint{Port: 9092}}
-				d := Dir(o[1] & 1)
-				// What a handshake has, moved a little where the input says so.
-				seq := [2]uint32{100, 500}
-				if o[0]&2 == 0 {
-					seq = [2]uint32{101, 501}
+			if expect {
+				a.expectFrom = 0
+			}
+			for i := range segments {
+				if expect && i%3 == 0 {
+					a.Expect(segments[i:])
 				}
-				g := Segment{Flow: flow, Flags: Flags(o[0] & 31), Seq: seq[d] + uint32(int8(o[2])), Ack: [2]uint32{501, 101}[d] + uint32(int8(o[3])),
-					Packet: packet + 1, Time: time, Payload: ops[:min(int(o[4]&7), len(ops))], WireLen: min(int(o[4]&7), len(ops)) + int(o[4]>>7)}
-				if d == Backward {
-					g.Flow = flow.Reverse()
-				}
-				a.Segment(&g)
-				time += int64(o[4]>>3&15) * second / 10
-				if o[4]&64 != 0 {
-					a.Advance(time)
+				a.Segment(&segments[i])
+				if advance[i] {
+					a.Advance(segments[min(i+1, len(segments)-1)].Time)
 				}
 			}
 			a.Flush()
 			return s
 		}
-		want, got := run(true), run(false)
-		require.Equal(t, want.lines, got.lines)
-		require.Equal(t, want.closed, got.closed)
+		want := run(true, false)
+		for _, expect := range []bool{false, true} {
+			got := run(false, expect)
+			require.Equal(t, want.lines, got.lines)
+			require.Equal(t, want.closed, got.closed)
+		}
 	})
 }

@@ -132,7 +132,8 @@ func (a *Assembler) open(s *Segment, hash uint32) (*conn, Dir) {
 		d, flow = Backward, s.Flow.Reverse()
 		c.answered = s.Flow.Src == s.Flow.Dst
 	}
-	a.enter(c, a.opened, flow, hash, s.Packet, s.Time)
+	a.table.add(hash, c.index)
+	a.enter(c, a.opened, &flow, s.Packet, s.Time)
 	return c, d
 }
 
@@ -143,14 +144,14 @@ func (a *Assembler) makeRoom(s *Segment) {
 	}
 }
 
-// enter opens c, of which the first segment is known: it is found from now on.
-func (a *Assembler) enter(c *conn, id int64, f Flow, hash uint32, packet, time int64) {
-	c.ID, c.Flow = id, f
+// enter opens c, which can be found, and of which the first segment is known.
+func (a *Assembler) enter(c *conn, id int64, f *Flow, packet, time int64) {
+	c.ID = id
+	c.Flow.set(f)
 	c.FirstPacket, c.FirstTime, c.LastPacket, c.LastTime = packet, time, packet, time
 	for i := range c.half {
 		c.half[i].conn, c.half[i].d, c.half[i].fin = c.index, Dir(i), -1
 	}
-	a.table.add(hash, c.index)
 	a.recent.push(c.index)
 	a.last = c.index
 	a.handler.Open(&c.Conn)

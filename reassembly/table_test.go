@@ -2,6 +2,7 @@ package reassembly
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -19,7 +20,12 @@ func TestHashTable(t *testing.T) {
 			want[index(i+1)] = hash
 		default:
 			for at, h := range want {
-				table.remove(h, at)
+				if i%2 == 0 {
+					table.remove(h, at)
+				} else {
+					table.replace(h, at, index(i+1))
+					want[index(i+1)] = h
+				}
 				delete(want, at)
 				break
 			}
@@ -133,4 +139,30 @@ func TestPlacesAreUsedAgain(t *testing.T) {
 	assert.Equal(t, 8, a.table.n)
 	assert.LessOrEqual(t, a.conns.used, 10)
 	assert.Zero(t, a.recent.n)
+}
+
+// TestFlushGoesByAge opens connections of both kinds and closes most or few of them: the end comes
+// for those that are left in the order in which they were opened.
+func TestFlushGoesByAge(t *testing.T) {
+	for _, left := range []int{2, 3, 50, 300} {
+		s := &scribe{lines: map[int64][]string{}}
+		a := New(Limits{MaxConnections: left}, s)
+		rng := rand.New(rand.NewPCG(7, uint64(left)))
+		for i := range int64(300) {
+			g := Segment{Flow: Flow{Endpoint{Port: uint16(i)}, Endpoint{Port: 9092}}, Flags: SYN, Packet: i + 1}
+			a.Segment(&g)
+			if i%3 == 0 { // one of the latest becomes a whole one
+				g.Flow.Src.Port = uint16(i - rng.Int64N(min(i+1, int64(left))))
+				g.Flags, g.Seq, g.Payload, g.WireLen = ACK, 1, []byte{1}, 1
+				a.Segment(&g)
+			}
+		}
+		open := a.recent.n
+		require.Equal(t, left, open)
+		require.NotZero(t, a.conns.used)
+		before := len(s.closed)
+		a.Flush()
+		assert.Len(t, s.closed[before:], open)
+		assert.True(t, slices.IsSorted(s.closed[before:]), "%d left: %v", left, s.closed[before:])
+	}
 }

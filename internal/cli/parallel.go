@@ -177,18 +177,29 @@ func (p *parallel) work(w *worker, i int) {
 func (l *lane) batch(b *batch, i int, r *results) {
 	segments := b.segments[i]
 	for _, m := range b.marks {
-		for len(segments) > 0 && segments[0].Packet < m.packet {
-			l.shared(&segments[0], r)
-			segments = segments[1:]
+		n := 0
+		for n < len(segments) && segments[n].Packet < m.packet {
+			n++
 		}
+		l.several(segments[:n], r)
+		segments = segments[n:]
 		l.dissector.Passed(placeOfEpoch(m.packet))
 		l.begin(m)
 	}
-	for i := range segments {
-		l.shared(&segments[i], r)
-	}
+	l.several(segments, r)
 	if b.last {
 		l.end(b.end)
+	}
+}
+
+// several takes segments.
+func (l *lane) several(segments []reassembly.Segment, r *results) {
+	for len(segments) > 0 {
+		n := l.assembler.Expect(segments)
+		for i := range segments[:n] {
+			l.shared(&segments[i], r)
+		}
+		segments = segments[n:]
 	}
 }
 

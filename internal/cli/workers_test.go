@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kdissect/kdissect/internal/corpus"
+	"github.com/kdissect/kdissect/internal/traffic"
 )
 
 // workerCommands are what must not depend on the number of workers.
@@ -95,6 +96,15 @@ func TestRemarksAmongExchangesForAnyWorkers(t *testing.T) {
 	sameForWorkers(t, []string{"read"}, file)
 	_, stderr, _ := runMain(t, "read", file)
 	assert.Contains(t, stderr, "TLS connection")
+}
+
+// TestManyConnectionsForAnyWorkers has so many that workers look ahead.
+func TestManyConnectionsForAnyWorkers(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "many.pcap")
+	require.NoError(t, traffic.WriteFile(file, traffic.Mix{Bytes: 12 << 20, Records: 1, Connections: 16_000}))
+	out := sameForWorkers(t, []string{"read"}, file)
+	assert.Greater(t, strings.Count(out, "\n"), 10_000)
+	sameForWorkers(t, []string{"read", "--format", "json"}, file)
 }
 
 // sameForWorkers holds what a command makes of files with several workers to that with one.
