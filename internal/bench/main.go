@@ -39,6 +39,9 @@ var captures = []sample{
 	{name: "y10", mix: mix(400, 50, 10), only: "yardstick"},
 	{name: "y1000", mix: mix(400, 50, 1000), only: "yardstick"},
 	{name: "y50000", mix: mix(400, 50, 50000), only: "yardstick"},
+	{name: "z10", mix: mix(100, 1, 10), only: "small frames"},
+	{name: "z1000", mix: mix(100, 1, 1000), only: "small frames"},
+	{name: "z50000", mix: mix(100, 1, 50000), only: "small frames"},
 	{name: "small", mix: mix(10, 1, 64), only: "tshark"},
 }
 

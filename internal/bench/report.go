@@ -41,6 +41,9 @@ func (b *bench) report() error {
 	if err := b.growth("yardstick", "As the yardstick makes it for 10, 1,000 and 50,000 connections, with three packets more for each", "y10", 2*b.runs); err != nil {
 		return err
 	}
+	if err := b.growth("small frames", "The same with small frames, each on another connection than the one before", "z10", 2*b.runs); err != nil {
+		return err
+	}
 	return b.tshark()
 }
 
