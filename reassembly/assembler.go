@@ -218,6 +218,7 @@ func (a *Assembler) Flush() {
 		}
 	}
 	fresh := a.conns.fresh
+	clear(a.expected[:])
 	a.conns, a.openings, a.table = arena{}, slabs[opening]{}, newHashTable()
 	a.Fresh(fresh)
 	a.pending, a.lingering = list{}, list{}

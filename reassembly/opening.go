@@ -69,7 +69,6 @@ func (a *Assembler) grow(i index) *conn {
 		}
 		a.take(c, Dir(n&1), &s)
 	}
-	c.stamp = o.stamp
 	a.discard(i)
 	return c
 }
