@@ -20,18 +20,13 @@ func ends(c *dissect.Connection) (broker, client *reassembly.Endpoint) {
 // appendEndpoint appends ADDRESS:PORT as Kafka's log writes it: IPv6 as in RFC 5952, without
 // brackets.
 func appendEndpoint(b []byte, e *reassembly.Endpoint) []byte {
-	if e.IPv4() {
-		b = appendIPv4(b, e)
-	} else {
-		b = netip.AddrFrom16(e.IP).AppendTo(b)
-	}
-	return appendPort(b, e)
+	return appendPort(address(e).AppendTo(b), e)
 }
 
 // appendBracketed appends ADDRESS:PORT with IPv6 addresses in brackets.
 func appendBracketed(b []byte, e *reassembly.Endpoint) []byte {
 	if e.IPv4() {
-		return appendPort(appendIPv4(b, e), e)
+		return appendEndpoint(b, e)
 	}
 	return e.AddrPort().AppendTo(b)
 }
@@ -40,22 +35,13 @@ func appendPort(b []byte, e *reassembly.Endpoint) []byte {
 	return strconv.AppendUint(append(b, ':'), uint64(e.Port), 10)
 }
 
-// appendIPv4 appends an IPv4 address. Where there are many connections, it is not for the few
-// lines of one that it is done, but for nearly every line.
-func appendIPv4(b []byte, e *reassembly.Endpoint) []byte {
-	for i, n := range e.IP[12:] {
-		if i > 0 {
-			b = append(b, '.')
-		}
-		if n >= 100 {
-			b = append(b, '0'+n/100)
-		}
-		if n >= 10 {
-			b = append(b, '0'+n/10%10)
-		}
-		b = append(b, '0'+n%10)
+// address returns e's address, that of IPv4 without its detour by an IPv6 one: where there are
+// many connections, nearly every line is of another.
+func address(e *reassembly.Endpoint) netip.Addr {
+	if e.IPv4() {
+		return netip.AddrFrom4([4]byte(e.IP[12:]))
 	}
-	return b
+	return netip.AddrFrom16(e.IP)
 }
 
 // appendConnection appends BROKER:PORT-CLIENT:PORT.
