@@ -30,19 +30,16 @@ type Assembler struct {
 	wholly    bool   // tests: no connection begins as an opening
 	pool      bufferPool
 
-	expecter   Expecter // handler; nil where it is none
 	expected   [expectMost]*Conn
-	expectFrom int
+	expectFrom int    // tests: fewer than the constant
 	read       uint64 // a sum of what was read ahead last, lest the compiler leave the reading out
 }
 
 // New returns an Assembler that reports to h.
 func New(l Limits, h Handler) *Assembler {
-	expecter, _ := h.(Expecter)
 	return &Assembler{
 		limits:     l.withDefaults(),
 		handler:    h,
-		expecter:   expecter,
 		expectFrom: expectFrom,
 		table:      newHashTable(),
 	}
@@ -204,7 +201,7 @@ func (a *Assembler) Flush() {
 	open := a.allOpen()
 	a.recent = list{} // at once: none is evicted any more
 	for n, i := range open {
-		if n%expectMost == 0 && a.conns.used >= a.expectFrom {
+		if n%expectMost == 0 && a.crowded() {
 			a.fetch(open[n:min(len(open), n+expectMost)])
 		}
 		switch {
@@ -245,14 +242,14 @@ func (a *Assembler) allOpen() []index {
 
 // eachOpen calls f for the open connections, in the order of memory.
 func (a *Assembler) eachOpen(f func(aged)) {
-	for i := index(1); i <= index(a.conns.used); i++ {
-		if a.recent.in(i) {
-			f(aged{a.conns.at(i).ID, i})
-		}
-	}
-	for i := early + 1; i <= early+index(a.openings.used); i++ {
-		if a.recent.in(i) {
-			f(aged{a.opening(i).id, i})
+	for _, kind := range [...]struct {
+		mark index
+		used int
+	}{{0, a.conns.used}, {early, a.openings.used}} {
+		for i := kind.mark + 1; i <= kind.mark+index(kind.used); i++ {
+			if a.recent.in(i) {
+				f(a.aged(i))
+			}
 		}
 	}
 }

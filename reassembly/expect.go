@@ -15,6 +15,9 @@ type Expecter interface {
 	Expect([]*Conn)
 }
 
+// crowded reports whether there are so many connections that reading ahead pays.
+func (a *Assembler) crowded() bool { return a.conns.used >= a.expectFrom }
+
 // Expect says that next are the segments that come, and returns for how many of them it has done
 // what can be done: at least one, unless there is none.
 //
@@ -22,7 +25,7 @@ type Expecter interface {
 // segment comes, and what that needs would be fetched piece by piece, each waited for. So it is read
 // ahead here, and waited for together.
 func (a *Assembler) Expect(next []Segment) int {
-	if a.conns.used < a.expectFrom {
+	if !a.crowded() {
 		return len(next)
 	}
 	next = next[:min(len(next), expectMost)]
@@ -71,7 +74,7 @@ func (a *Assembler) fetch(some []index) {
 		}
 	}
 	a.read = uint64(read)
-	if a.expecter != nil {
-		a.expecter.Expect(conns)
+	if e, ok := a.handler.(Expecter); ok {
+		e.Expect(conns)
 	}
 }

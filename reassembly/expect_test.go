@@ -52,7 +52,7 @@ func TestExpected(t *testing.T) {
 			a := New(Limits{MaxConnections: 40, MaxClosed: 5, MaxIdle: 20 * second}, f)
 			a.expectFrom = 0
 			for rest := segments; len(rest) > 0; {
-				n := min(7, len(rest))
+				n := len(rest)
 				if expect {
 					n = a.Expect(rest)
 				}

@@ -192,7 +192,7 @@ func (l *lane) batch(b *batch, i int, r *results) {
 	}
 }
 
-// several takes segments.
+// several takes segments, a few of which it looks ahead to.
 func (l *lane) several(segments []reassembly.Segment, r *results) {
 	for len(segments) > 0 {
 		n := l.assembler.Expect(segments)

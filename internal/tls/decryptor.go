@@ -26,7 +26,6 @@ type Options struct {
 // one goroutine.
 type Decryptor struct {
 	next     reassembly.Handler
-	expecter reassembly.Expecter // next; nil where it is none
 	keys     *Keys
 	missing  func()
 	report   func(*reassembly.Conn)
@@ -46,7 +45,6 @@ func New(next reassembly.Handler, opt Options) *Decryptor {
 	d := &Decryptor{next: next, plain: &layer{passes: true},
 		keys: opt.Keys, missing: opt.Missing, report: opt.Report, limits: opt.Limits.withDefaults(),
 		sessions: opt.Sessions, where: opt.Where, await: opt.Await}
-	d.expecter, _ = next.(reassembly.Expecter)
 	if d.keys == nil {
 		d.keys = NewKeys(1)
 	}
@@ -116,8 +114,8 @@ func (d *Decryptor) Open(t *reassembly.Conn) { d.next.Open(t) }
 
 // Expect implements reassembly.Expecter.
 func (d *Decryptor) Expect(ts []*reassembly.Conn) {
-	if d.expecter != nil {
-		d.expecter.Expect(ts)
+	if e, ok := d.next.(reassembly.Expecter); ok {
+		e.Expect(ts)
 	}
 }
 
