@@ -11,7 +11,9 @@ import (
 // all are connections. GOGC in the environment is kept to.
 func collectLater(muchText bool) {
 	const usual = 100
-	firstAt := 1500 // percent, of the runtime's smallest heap, 4 MiB, to begin with
+	// Percent of what is there to begin with, 5 MB of globals above all: collections begin at about 80
+	// MB, with much text at 20.
+	firstAt := 1500
 	if muchText {
 		firstAt = 400
 	}
